@@ -1,0 +1,35 @@
+"""Wayfare: certified Wasserstein-Fisher-Rao distances between documents, and exact search under them.
+
+Names are imported when they are first used, so that `import wayfare` stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wayfare.errors import WayfareError
+    from wayfare.measure import Measure
+
+__version__ = "0.1.0"
+
+# Each public name and the room it lives in.
+_ROOMS = {
+    "Measure": "wayfare.measure",
+    "WayfareError": "wayfare.errors",
+}
+
+__all__ = ["Measure", "WayfareError", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        value = getattr(import_module(_ROOMS[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'wayfare' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
