@@ -1,4 +1,4 @@
-"""Wayfare: certified Wasserstein-Fisher-Rao distances between documents, and exact search under them.
+"""Certified Wasserstein-Fisher-Rao distances between documents, and exact search under them.
 
 Names are imported when they are first used, so that `import wayfare` stays fast.
 """

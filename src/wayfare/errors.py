@@ -12,7 +12,7 @@
         ├── IndexVersionError            written by a newer format
         └── VectorsMismatchError         opened with other vectors than it was built with
 
-Every message says what came, what was wanted and what to do. Catch `WayfareError` to catch them all.
+Every message says what came, what was wanted and what to do. Catch `WayfareError` to catch all.
 """
 
 from __future__ import annotations

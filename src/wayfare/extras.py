@@ -15,10 +15,10 @@ def require(module: str, *, extra: str | None = None, package: str | None = None
 
     >>> require("json").dumps([1])
     '[1]'
-    >>> require("no_such_module", package="no-such-package")
+    >>> require("no_such_module", package="no-such")
     Traceback (most recent call last):
         ...
-    wayfare.errors.MissingExtraError: 'no_such_module' is not installed; run: pip install 'no-such-package'
+    wayfare.errors.MissingExtraError: 'no_such_module' is not installed; run: pip install 'no-such'
     """
     try:
         return import_module(module)

@@ -18,9 +18,8 @@ __all__ = ["Measure"]
 class Measure:
     """Weighted points: `mu = sum_i weights[i] * delta(points[i])`.
 
-    `points` is (n, d), kept in float32 or float64 as it came; `weights` is (n,), float64, not negative,
-    and need not sum to one: its unit is mass. `words` names the points where they are words.
-    A measure without points is the zero measure. Raises `InputError` for NaN, infinities, negative
+    `points` is (n, d), kept in float32 or float64 as it came; `weights` is (n,), float64, not
+    negative, and need not sum to one. `words` names the points where they are words. A measure without points is the zero measure. Raises `InputError` for NaN, infinities, negative
     weights and shapes that do not fit.
 
     >>> m = Measure([[0.0, 0.0], [1.0, 0.0]], [0.25, 0.75], words=["here", "there"])
@@ -90,12 +89,11 @@ def _weights(weights: ArrayLike, count: int) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise InputError("weights: give real numbers, one a point") from None
     if array.shape != (count,):
-        raise InputError(
-            f"weights: shape {array.shape} for {count} points; give one weight a point"
-        )
+        raise InputError(f"weights: shape {array.shape} for {count} points; give one a point")
     if not np.isfinite(array).all():
         raise InputError(
-            f"weights: weight {int(np.argmin(np.isfinite(array)))} is NaN or infinite; give finite masses"
+            f"weights: weight {int(np.argmin(np.isfinite(array)))} is NaN or infinite; "
+            "give finite masses"
         )
     if count and array.min() < 0:
         at = int(np.argmin(array))

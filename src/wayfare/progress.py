@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, silence in a pipe, nothing for work under a second."""
+"""Progress of long work: a bar on a terminal, silence in a pipe, nothing under a second."""
 
 from __future__ import annotations
 
