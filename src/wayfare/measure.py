@@ -19,8 +19,9 @@ class Measure:
     """Weighted points: `mu = sum_i weights[i] * delta(points[i])`.
 
     `points` is (n, d), kept in float32 or float64 as it came; `weights` is (n,), float64, not
-    negative, and need not sum to one. `words` names the points where they are words. A measure without points is the zero measure. Raises `InputError` for NaN, infinities, negative
-    weights and shapes that do not fit.
+    negative, and need not sum to one. `words` names the points where they are words. A measure
+    without points is the zero measure. Raises `InputError` for NaN, infinities, negative weights
+    and shapes that do not fit.
 
     >>> m = Measure([[0.0, 0.0], [1.0, 0.0]], [0.25, 0.75], words=["here", "there"])
     >>> len(m), m.dim, m.mass
