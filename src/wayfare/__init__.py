@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wayfare.corpus import Corpus
     from wayfare.errors import WayfareError
     from wayfare.measure import Measure
 
@@ -16,11 +17,12 @@ __version__ = "0.1.0"
 
 # Each public name and the room it lives in.
 _ROOMS = {
+    "Corpus": "wayfare.corpus",
     "Measure": "wayfare.measure",
     "WayfareError": "wayfare.errors",
 }
 
-__all__ = ["Measure", "WayfareError", "__version__"]
+__all__ = ["Corpus", "Measure", "WayfareError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
