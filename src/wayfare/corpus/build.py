@@ -252,7 +252,8 @@ def _points(number: int, array: Any) -> NDArray[np.float32]:
         return np.zeros((0, points.shape[1] if points.ndim == 2 else 0), np.float32)
     if points.ndim != 2 or points.dtype.kind not in "fiu":
         raise InputError(
-            f"arrays[{number}]: {points.dtype} of shape {points.shape} came; give (points, dimensions)"
+            f"arrays[{number}]: {points.dtype} of shape {points.shape} came; "
+            "give (points, dimensions)"
         )
     points = points.astype(np.float32, copy=False)
     if not np.isfinite(points).all():

@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from wayfare.corpus import build
 from wayfare.corpus.assemble import Unknown, Vectors
 from wayfare.corpus.columns import as_column, as_ids, as_metadata
+from wayfare.corpus.sources import Sources
 from wayfare.errors import InputError
 from wayfare.measure import Measure
 from wayfare.weighting import Counts, Fitted, Weighting, segment_sums
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from scipy.sparse import csr_array
 
-    from wayfare.readers import OnError, Skipped
+    from wayfare.readers import Skipped
 
 __all__ = ["Corpus"]
 
@@ -31,7 +30,7 @@ Tokenize = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corpus:
+class Corpus(Sources):
     """Documents in CSR: document `n` has `weights[a:b]` on `points[indices[a:b]]`.
 
     There `a, b = indptr[n], indptr[n + 1]`. `points` (V, d) is float32, one row a distinct word
@@ -85,125 +84,6 @@ class Corpus:
         counts = cast(Any, self.unknown_counts)
         put(self, "unknown_counts", np.zeros(documents, np.int64) if counts is None else counts)
 
-    # -- from what people have ---------------------------------------------------------------
-
-    @classmethod
-    def from_texts(
-        cls,
-        texts: Iterable[str],
-        *,
-        ids: Sequence[Any] | None = None,
-        labels: Sequence[Any] | None = None,
-        metadata: Mapping[str, Sequence[Any]] | None = None,
-        vectors: Vectors | None = None,
-        weighting: Weigh = "nbow",
-        tokenizer: Tokenize | None = None,
-        unknown: Unknown = "skip",
-        keep_texts: bool = True,
-        progress: bool | None = None,
-    ) -> Corpus:
-        """Read texts, of which an iterator need not fit in memory under `keep_texts=False`.
-
-        `vectors` and `tokenizer` default to the built-in ones. `unknown` says what becomes of
-        words that the vectors lack: "skip" counts them in `unknown_counts`, "error" raises
-        `UnknownWordError`, "subword" builds them from pieces where the vectors can. Raises
-        `InputError` for anything that is not text, `DuplicateIdError` for repeated ids.
-
-        >>> corpus = Corpus.from_texts(["Rain, rain!", "sun"], ids=["a", "b"])
-        >>> corpus.vocabulary, corpus.masses
-        (('rain', 'sun'), array([1., 1.]))
-        """
-        return cls(
-            **build.texts(texts, vectors, weighting, tokenizer, unknown, keep_texts, progress),
-            ids=cast(Any, ids),
-            labels=cast(Any, labels),
-            metadata=cast(Any, metadata),
-        )
-
-    @classmethod
-    def from_tokens(
-        cls,
-        tokens: Iterable[Sequence[str]],
-        *,
-        ids: Sequence[Any] | None = None,
-        labels: Sequence[Any] | None = None,
-        metadata: Mapping[str, Sequence[Any]] | None = None,
-        vectors: Vectors | None = None,
-        weighting: Weigh = "nbow",
-        unknown: Unknown = "skip",
-        progress: bool | None = None,
-    ) -> Corpus:
-        """Read lists of words as they are: no tokeniser, no change of case.
-
-        Raises as `from_texts` does.
-
-        >>> Corpus.from_tokens([["sun", "rain", "sun"]])[0].words
-        ('sun', 'rain')
-        """
-        return cls(
-            **build.tokens(tokens, vectors, weighting, unknown, progress),
-            ids=cast(Any, ids),
-            labels=cast(Any, labels),
-            metadata=cast(Any, metadata),
-        )
-
-    @classmethod
-    def from_matrix(
-        cls,
-        matrix: Any,
-        vocabulary: Sequence[str] | Mapping[str, int],
-        *,
-        ids: Sequence[Any] | None = None,
-        labels: Sequence[Any] | None = None,
-        metadata: Mapping[str, Sequence[Any]] | None = None,
-        vectors: Vectors | None = None,
-        weighting: Weigh = "nbow",
-        unknown: Unknown = "skip",
-    ) -> Corpus:
-        """Read a document-term matrix, dense or scipy sparse, with the words of its columns.
-
-        `vocabulary` is what scikit-learn's `get_feature_names_out()` or `vocabulary_` gives. Pass
-        `weighting="counts"` for a matrix that holds weights already. Raises `InputError` for
-        negative entries, NaN, repeated words and shapes that do not fit.
-
-        >>> corpus = Corpus.from_matrix([[3, 1], [0, 0]], ["rain", "sun"])
-        >>> corpus[0].weights, corpus.masses
-        (array([0.75, 0.25]), array([1., 0.]))
-        """
-        return cls(
-            **build.matrix(matrix, vocabulary, vectors, weighting, unknown),
-            ids=cast(Any, ids),
-            labels=cast(Any, labels),
-            metadata=cast(Any, metadata),
-        )
-
-    @classmethod
-    def from_ragged(
-        cls,
-        arrays: Iterable[ArrayLike],
-        weights: Iterable[ArrayLike] | None = None,
-        *,
-        ids: Sequence[Any] | None = None,
-        labels: Sequence[Any] | None = None,
-        metadata: Mapping[str, Sequence[Any]] | None = None,
-    ) -> Corpus:
-        """Read one array of points a document: contextual token vectors, images, any point sets.
-
-        `arrays[n]` is (points, d), of one d throughout; equal points stay apart. `weights[n]` has
-        one weight a point; without it each document spreads mass 1 evenly. Raises `InputError`
-        for NaN, negative weights and shapes that do not fit.
-
-        >>> corpus = Corpus.from_ragged([[[0.0, 1.0], [1.0, 0.0]], []])
-        >>> corpus[0].weights, len(corpus[1])
-        (array([0.5, 0.5]), 0)
-        """
-        return cls(
-            **build.ragged(arrays, weights),
-            ids=cast(Any, ids),
-            labels=cast(Any, labels),
-            metadata=cast(Any, metadata),
-        )
-
     # -- what it is -------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -221,7 +101,8 @@ class Corpus:
     def __repr__(self) -> str:
         what = "points" if self.vocabulary is None else "words"
         how = "" if self.weighting is None else f", weighting {self.weighting.fingerprint}"
-        return f"Corpus({len(self)} documents, {len(self.points)} {what} in {self.dim} dimensions{how})"
+        size = f"{len(self)} documents, {len(self.points)} {what} in {self.dim} dimensions"
+        return f"Corpus({size}{how})"
 
     @property
     def dim(self) -> int:
