@@ -55,7 +55,7 @@ def texts(
     counter = TermCounter()
     with Progress("reading texts", total=_length(source), show=progress) as bar:
         for text in _documents("texts", source):
-            counter.add(_words(text, tokenizer))
+            counter.add(_words(text, tokenizer, bar.done))
             if kept is not None:
                 kept.append(text)
             bar.advance()
@@ -128,9 +128,10 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
             "encode: this corpus keeps no word vectors (it came from arrays of points or a .mat); "
             "build the other corpus the same way"
         )
-    counter, kept = TermCounter(home.word_rows), []
+    counter = TermCounter(home.word_rows)
+    kept: list[Any] = []
     for document in _documents("texts", source):
-        counter.add(_read(document, home))
+        counter.add(_read(document, home, len(kept)))
         kept.append(document)
     counted = counter.finish()
     found = embed(counted.new, home.vectors, home.unknown)
@@ -209,10 +210,11 @@ def _length(source: Any) -> int | None:
     return len(source) if hasattr(source, "__len__") else None
 
 
-def _words(text: Any, tokenizer: Callable[[str], Sequence[str]]) -> Sequence[str]:
+def _words(text: Any, tokenizer: Callable[[str], Sequence[str]], number: int) -> Sequence[str]:
     if not isinstance(text, str):
         raise InputError(
-            f"texts: {text!r:.60} came, a {type(text).__name__}; give strings, '' for no text"
+            f"texts: item {number} is {text!r:.60}, a {type(text).__name__}; "
+            "give strings, '' for no text"
         )
     return _as_words(tokenizer(text))
 
@@ -223,12 +225,12 @@ def _as_words(words: Any) -> Sequence[str]:
     return words
 
 
-def _read(document: Any, home: Corpus) -> Sequence[str]:
+def _read(document: Any, home: Corpus, number: int) -> Sequence[str]:
     if not isinstance(document, str):
         return _as_words(document)
     if home.tokenizer is None:
         raise InputError("encode: this corpus came from lists of words; give lists of words")
-    return _words(document, home.tokenizer)
+    return _words(document, home.tokenizer, number)
 
 
 def _column_words(vocabulary: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -41,7 +41,8 @@ class Corpus(Sources):
     the number of words that the vectors did not have. A document without known words is a row of
     nothing: the zero measure.
 
-    Make one with a `from_*` method; the constructor is for arrays that were made by one.
+    Make one with a `from_*` method; the constructor takes such arrays back, and reads them once to
+    check them unless `trusted=True`. Raises `InputError` for arrays that do not fit.
 
     >>> corpus = Corpus.from_tokens([["rain", "rain", "sun"], []])
     >>> corpus
@@ -67,15 +68,18 @@ class Corpus(Sources):
     skipped: Skipped | None = field(kw_only=True, default=None)
     # The corpus whose numbering of words the weighting was fitted to, if it is not this one's.
     origin: Corpus | None = field(kw_only=True, default=None)
+    trusted: InitVar[bool] = field(kw_only=True, default=False)
 
-    def __post_init__(self) -> None:
-        documents = len(self)
+    def __post_init__(self, trusted: bool) -> None:
         put = object.__setattr__
         put(self, "points", np.ascontiguousarray(self.points, dtype=np.float32))
         put(self, "indptr", np.ascontiguousarray(self.indptr, dtype=np.int64))
         put(self, "indices", np.ascontiguousarray(self.indices, dtype=np.int32))
         put(self, "weights", np.ascontiguousarray(self.weights, dtype=np.float64))
         _check_shapes(self)
+        if not trusted:
+            _check_entries(self)
+        documents = len(self)
         put(self, "ids", as_ids(self.ids, documents))
         for name in ("labels", "texts"):
             if getattr(self, name) is not None:
@@ -168,6 +172,7 @@ class Corpus(Sources):
             unknown=self.unknown,
             unknown_counts=self.unknown_counts[at],
             origin=self.origin,
+            trusted=True,
         )
 
     def encode(
@@ -200,6 +205,7 @@ class Corpus(Sources):
             labels=cast(Any, labels),
             metadata=cast(Any, metadata),
             origin=None if share else home,
+            trusted=True,
         )
 
 
@@ -218,6 +224,24 @@ def _check_shapes(corpus: Corpus) -> None:
         raise InputError(
             f"vocabulary: {len(corpus.vocabulary)} words for {len(corpus.points)} points"
         )
+
+
+def _check_entries(corpus: Corpus) -> None:
+    # Compiled loops index by these numbers without looking: a wrong one would be a crash.
+    if (np.diff(corpus.indptr) < 0).any():
+        raise InputError("indptr: it falls; give offsets that never do")
+    counts = Counts(corpus.indptr, corpus.indices, corpus.weights, len(corpus.points))
+    for _, block in counts.blocks():
+        rows = block.indices
+        if len(rows) and not (rows.min() >= 0 and rows.max() < counts.terms):
+            raise InputError(f"indices: {rows.min()} to {rows.max()}, of {counts.terms} points")
+        rising = np.diff(rows) > 0
+        starts = block.indptr[1:-1]
+        rising[starts[(starts > 0) & (starts < len(rows))] - 1] = True
+        if not rising.all():
+            raise InputError("indices: they do not rise within a document; sort and add them up")
+        if not ((block.values > 0).all() and np.isfinite(block.values).all()):
+            raise InputError("weights: a weight is not finite and above 0; leave such entries out")
 
 
 def _position(document: Any, documents: int) -> int:
@@ -243,5 +267,6 @@ def _positions(documents: Any, count: int) -> NDArray[np.int64]:
             f"documents: {at.dtype} of shape {at.shape} came; give a list of positions"
         )
     if at.min() < -count or at.max() >= count:
-        raise InputError(f"documents: position {at.max()} or {at.min()} in a corpus of {count}")
+        wrong = at.max() if at.max() >= count else at.min()
+        raise InputError(f"documents: position {wrong} in a corpus of {count}")
     return np.where(at < 0, at + count, at).astype(np.int64)

@@ -26,7 +26,8 @@ class Sources:
     def _made(
         cls, parts: Mapping[str, Any], ids: Any = None, labels: Any = None, metadata: Any = None
     ) -> Self:
-        return cast(Self, cast(Any, cls)(**parts, ids=ids, labels=labels, metadata=metadata))
+        beside = {"ids": ids, "labels": labels, "metadata": metadata}
+        return cast(Self, cast(Any, cls)(**parts, **beside, trusted=True))
 
     @classmethod
     def from_texts(
