@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from wayfare.errors import WayfareError
     from wayfare.measure import Measure
+    from wayfare.text import tokenize
+    from wayfare.vectors import WordVectors
 
 __version__ = "0.1.0"
 
@@ -18,9 +20,11 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Measure": "wayfare.measure",
     "WayfareError": "wayfare.errors",
+    "WordVectors": "wayfare.vectors",
+    "tokenize": "wayfare.text",
 }
 
-__all__ = ["Measure", "WayfareError", "__version__"]
+__all__ = ["Measure", "WayfareError", "WordVectors", "__version__", "tokenize"]
 
 
 def __getattr__(name: str) -> Any:
