@@ -1,4 +1,4 @@
-"""What tests share."""
+"""What tests of every room share."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,15 @@ import pytest
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of shared real data; the test is skipped where it is not there."""
+    """Third-party data: beside the checkout, or where WAYFARE_SHARED says."""
     beside = Path(__file__).resolve().parents[2] / "shared"
     folder = Path(os.environ.get("WAYFARE_SHARED", beside))
     if not folder.is_dir():
-        pytest.skip(f"no shared data at {folder}; set WAYFARE_SHARED")
+        pytest.skip("the shared data are not beside this checkout, and WAYFARE_SHARED is not set")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the cache of whoever runs it."""
+    monkeypatch.setenv("WAYFARE_CACHE", str(tmp_path_factory.mktemp("cache")))

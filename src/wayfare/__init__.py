@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from wayfare.corpus import Corpus
     from wayfare.errors import WayfareError
     from wayfare.measure import Measure
+    from wayfare.text import tokenize
+    from wayfare.vectors import WordVectors
 
 __version__ = "0.1.0"
 
@@ -20,9 +22,11 @@ _ROOMS = {
     "Corpus": "wayfare.corpus",
     "Measure": "wayfare.measure",
     "WayfareError": "wayfare.errors",
+    "WordVectors": "wayfare.vectors",
+    "tokenize": "wayfare.text",
 }
 
-__all__ = ["Corpus", "Measure", "WayfareError", "__version__"]
+__all__ = ["Corpus", "Measure", "WayfareError", "WordVectors", "__version__", "tokenize"]
 
 
 def __getattr__(name: str) -> Any:
