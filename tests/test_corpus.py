@@ -13,7 +13,6 @@ from wayfare.errors import DuplicateIdError, InputError, UnknownWordError
 from wayfare.vectors import WordVectors
 
 WORDS = list("abcdefgh")
-# Words are far from a shared direction, so that no two points coincide at unit length.
 VECTORS = WordVectors.from_arrays(WORDS, np.eye(8, dtype=np.float32) + 0.1, unit=False)
 documents = st.lists(st.lists(st.sampled_from([*WORDS, "x", "y"]), max_size=9), max_size=12)
 
@@ -290,11 +289,14 @@ def test_labels_and_metadata_are_columns():
         ({"metadata": [1, 2]}, "metadata: list came; give a mapping"),
         ({"weighting": "none"}, "weighting: 'none' came"),
         ({"tokenizer": 3}, "tokenizer: 3 came; give a function"),
+        ({"vectors": "glove.txt"}, "vectors: str came; give WordVectors"),
+        ({"unknown": "ignore"}, "unknown: 'ignore' came"),
+        ({"unknown": "subword"}, "holds whole words only"),
     ],
 )
 def test_other_columns_are_refused(beside, said):
     with pytest.raises(InputError, match=said):
-        Corpus.from_texts(["a", "b"], vectors=VECTORS, **beside)
+        Corpus.from_texts(["a", "b"], **{"vectors": VECTORS, **beside})
 
 
 @pytest.mark.parametrize(

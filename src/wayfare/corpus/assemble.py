@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ __all__ = [
 Unknown = Literal["skip", "error", "subword"]
 
 
+@runtime_checkable
 class Vectors(Protocol):
     """What a corpus asks of word vectors; `WordVectors` has it."""
 

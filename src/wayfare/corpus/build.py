@@ -51,7 +51,7 @@ def texts(
         raise InputError(f"tokenizer: {tokenizer!r} came; give a function of text to words")
     kept: list[str] | None = [] if keep else None
     # A wrong weighting or unloadable vectors should not wait for the last text.
-    weigh, vectors = resolve(weighting), vectors or WordVectors.default()
+    weigh, vectors = resolve(weighting), _vectors(vectors, unknown)
     counter = TermCounter()
     with Progress("reading texts", total=_length(source), show=progress) as bar:
         for text in _documents("texts", source):
@@ -71,7 +71,7 @@ def tokens(
     progress: bool | None,
 ) -> Parts:
     """Count lists of words as they come, then embed and weigh."""
-    weigh, vectors = resolve(weighting), vectors or WordVectors.default()
+    weigh, vectors = resolve(weighting), _vectors(vectors, unknown)
     counter = TermCounter()
     with Progress("reading words", total=_length(source), show=progress) as bar:
         for words in _documents("tokens", source):
@@ -89,7 +89,7 @@ def matrix(
 ) -> Parts:
     """Take the counts as they are, then embed the words of the columns and weigh."""
     words = _column_words(vocabulary)
-    weigh, vectors = resolve(weighting), vectors or WordVectors.default()
+    weigh, vectors = resolve(weighting), _vectors(vectors, unknown)
     counts = from_columns(source, len(words))
     found = embed(words, vectors, unknown)
     counts, missing = keep_known(counts, found.known)
@@ -150,6 +150,17 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
     parts = _parts(weighed, missing, points, words, home.vectors, home.weighting, home.unknown)
     whole = keep and all(isinstance(d, str) for d in kept)
     return parts | {"tokenizer": home.tokenizer, "texts": kept if whole else None}
+
+
+def _vectors(vectors: Vectors | None, unknown: Unknown) -> Vectors:
+    vectors = WordVectors.default() if vectors is None else vectors
+    if not isinstance(vectors, Vectors):
+        raise InputError(
+            f"vectors: {type(vectors).__name__} came; give WordVectors, such as those of "
+            "WordVectors.load(path)"
+        )
+    vectors.embed([], unknown=unknown)  # what they cannot do about unknown words, they say here
+    return vectors
 
 
 def _weigh(

@@ -1,7 +1,7 @@
 """Files of documents as streams of records, in bounded memory.
 
     source.py     bytes of a file, unpacked; lines of bounded length; where errors go
-    zstd.py       Zstandard frames
+    packed.py     gzip members, Zstandard frames
     lines.py      JSON lines, plain text
     delimited.py  CSV, TSV
     parquet.py    Parquet

@@ -29,7 +29,7 @@ def read_jsonl(source: Source) -> Iterator[Record]:
 
 def _parse(source: Source, number: int, line: str) -> dict[str, Any] | FormatError:
     try:
-        found = json.loads(line)
+        found = json.loads(line.rstrip("\r\n"))
     except json.JSONDecodeError as error:
         # "Expecting value" and the like: the parser says what it wanted, and where.
         message = f"not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}"

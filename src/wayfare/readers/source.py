@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import sys
 import zlib
@@ -15,13 +14,14 @@ from typing import IO, Any, AnyStr, BinaryIO, NamedTuple, cast
 
 from wayfare.errors import FormatError, InputError
 from wayfare.extras import require
-from wayfare.readers.zstd import ZstdStream
+from wayfare.readers.packed import Unpacked
 
 __all__ = ["LIMIT", "PACKED", "STDIN", "Record", "Source"]
 
 STDIN = "-"
 LIMIT = 1 << 27  # bytes of one document: some twenty million words
 PACKED = (".gz", ".zst")
+GZIP = 31  # zlib's number for: a gzip header, the widest window
 GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -73,7 +73,7 @@ class Source:
                 raise self.error(
                     "the compressed data ends in the middle; the file was cut off, fetch it again"
                 ) from None
-            except (zlib.error, gzip.BadGzipFile) as error:
+            except zlib.error as error:
                 raise self.error(f"the compressed data is damaged ({error})") from None
             except OSError as error:
                 raise self.error(f"it could not be read ({error.strerror or error})") from None
@@ -102,13 +102,11 @@ class Source:
         if not head:
             raise self.error("the file is empty; there is no document to read")
         if head.startswith(GZIP_MAGIC):
-            with gzip.GzipFile(fileobj=packed) as unzipped:
-                # GzipFile's own readline is Python; a buffer around it reads lines in C.
-                yield cast(BinaryIO, io.BufferedReader(cast(Any, unzipped), 1 << 16))
+            yield _unpacked(packed, lambda: zlib.decompressobj(wbits=GZIP))
         elif head == ZSTD_MAGIC:
             zstandard = require("zstandard", extra="zstd")
             try:
-                yield cast(BinaryIO, io.BufferedReader(ZstdStream(packed, zstandard), 1 << 16))
+                yield _unpacked(packed, lambda: zstandard.ZstdDecompressor().decompressobj())
             except zstandard.ZstdError as error:
                 raise self.error(f"the compressed data is damaged ({error})") from None
         elif self.path.lower().endswith(PACKED):
@@ -179,6 +177,10 @@ class Source:
             line=line,
             column=at,
         )
+
+
+def _unpacked(packed: BinaryIO, start: Callable[[], Any]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(Unpacked(packed, start)))
 
 
 def _keeps_newlines(encoding: str) -> bool:
