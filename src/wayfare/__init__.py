@@ -9,18 +9,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wayfare.corpus import Corpus
     from wayfare.errors import WayfareError
     from wayfare.measure import Measure
+    from wayfare.text import tokenize
+    from wayfare.vectors import WordVectors
 
 __version__ = "0.1.0"
 
 # Each public name and the room it lives in.
 _ROOMS = {
+    "Corpus": "wayfare.corpus",
     "Measure": "wayfare.measure",
     "WayfareError": "wayfare.errors",
+    "WordVectors": "wayfare.vectors",
+    "tokenize": "wayfare.text",
 }
 
-__all__ = ["Measure", "WayfareError", "__version__"]
+__all__ = ["Corpus", "Measure", "WayfareError", "WordVectors", "__version__", "tokenize"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,288 @@
+"""The parts of a `Corpus` from texts, words, matrices and arrays: one function a source.
+
+Each returns the keyword arguments of `Corpus`, so that the class itself stays a description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfare.corpus.assemble import (
+    Unknown,
+    Vectors,
+    collect,
+    embed,
+    from_columns,
+    keep_known,
+    weigh_in_place,
+)
+from wayfare.corpus.counting import Counted, TermCounter
+from wayfare.errors import InputError
+from wayfare.progress import Progress
+from wayfare.text import Tokenizer
+from wayfare.vectors import WordVectors
+from wayfare.weighting import Counts, Fitted, Weighting, resolve
+
+if TYPE_CHECKING:
+    from wayfare.corpus.corpus import Corpus
+
+__all__ = ["encode", "matrix", "ragged", "texts", "tokens"]
+
+Parts = dict[str, Any]
+Weigh = str | Weighting | Fitted | Callable[[Counts], Any]
+
+
+def texts(
+    source: Iterable[str],
+    vectors: Vectors | None,
+    weighting: Weigh,
+    tokenizer: Callable[[str], Sequence[str]] | None,
+    unknown: Unknown,
+    keep: bool,
+    progress: bool | None,
+) -> Parts:
+    """Tokenise and count as the texts come, then embed and weigh."""
+    tokenizer = Tokenizer() if tokenizer is None else tokenizer
+    if not callable(tokenizer):
+        raise InputError(f"tokenizer: {tokenizer!r} came; give a function of text to words")
+    kept: list[str] | None = [] if keep else None
+    # A wrong weighting or unloadable vectors should not wait for the last text.
+    weigh, vectors = resolve(weighting), _vectors(vectors, unknown)
+    counter = TermCounter()
+    with Progress("reading texts", total=_length(source), show=progress) as bar:
+        for text in _documents("texts", source):
+            counter.add(_words(text, tokenizer, bar.done))
+            if kept is not None:
+                kept.append(text)
+            bar.advance()
+    parts = _weigh(counter.finish(), vectors, weigh, unknown)
+    return parts | {"tokenizer": tokenizer, "texts": kept}
+
+
+def tokens(
+    source: Iterable[Sequence[str]],
+    vectors: Vectors | None,
+    weighting: Weigh,
+    unknown: Unknown,
+    progress: bool | None,
+) -> Parts:
+    """Count lists of words as they come, then embed and weigh."""
+    weigh, vectors = resolve(weighting), _vectors(vectors, unknown)
+    counter = TermCounter()
+    with Progress("reading words", total=_length(source), show=progress) as bar:
+        for words in _documents("tokens", source):
+            counter.add(_as_words(words))
+            bar.advance()
+    return _weigh(counter.finish(), vectors, weigh, unknown)
+
+
+def matrix(
+    source: Any,
+    vocabulary: Sequence[str] | Mapping[str, int],
+    vectors: Vectors | None,
+    weighting: Weigh,
+    unknown: Unknown,
+) -> Parts:
+    """Take the counts as they are, then embed the words of the columns and weigh."""
+    words = _column_words(vocabulary)
+    weigh, vectors = resolve(weighting), _vectors(vectors, unknown)
+    counts = from_columns(source, len(words))
+    found = embed(words, vectors, unknown)
+    counts, missing = keep_known(counts, found.known)
+    return _finish(counts, missing, found.points, found.words, vectors, weigh, unknown)
+
+
+def ragged(arrays: Iterable[Any], weights: Iterable[Any] | None) -> Parts:
+    """Put the arrays below each other; a point of weight zero is left out."""
+    stacks = [_points(n, a) for n, a in enumerate(_documents("arrays", arrays))]
+    dims = {s.shape[1] for s in stacks if len(s)}
+    if len(dims) > 1:
+        raise InputError(f"arrays: points of {sorted(dims)} dimensions came; give one width")
+    dim = dims.pop() if dims else 0
+    masses = [np.full(len(s), 1 / max(len(s), 1)) for s in stacks]
+    if weights is not None:
+        masses = _given_weights(list(_documents("weights", weights)), stacks)
+    keep = [w > 0 for w in masses]
+    indptr = np.cumsum([0, *(int(k.sum()) for k in keep)], dtype=np.int64)
+    points = np.empty((int(indptr[-1]), dim), np.float32)
+    for n, (stack, k) in enumerate(zip(stacks, keep, strict=True)):
+        if k.any():
+            points[indptr[n] : indptr[n + 1]] = stack[k]
+    kept = [w[k] for w, k in zip(masses, keep, strict=True)]
+    return {
+        "points": points,
+        "indptr": indptr,
+        "indices": np.arange(indptr[-1], dtype=np.int32),
+        "weights": np.concatenate([np.zeros(0), *kept]),
+    }
+
+
+def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Parts:
+    """Count new documents in the numbering of `home` and weigh them with its fitted weighting."""
+    if home.vectors is None or home.vocabulary is None or home.weighting is None:
+        raise InputError(
+            "encode: this corpus keeps no word vectors (it came from arrays of points or a .mat); "
+            "build the other corpus the same way"
+        )
+    counter = TermCounter(home.word_rows)
+    kept: list[Any] = []
+    for document in _documents("texts", source):
+        counter.add(_read(document, home, len(kept)))
+        kept.append(document)
+    counted = counter.finish()
+    found = embed(counted.new, home.vectors, home.unknown)
+    counts, missing = collect(counted, found.known)
+    points, words = home.points, home.vocabulary
+    weighed = weigh_in_place(counts, home.weighting)
+    if not share:
+        used, where = np.unique(weighed.indices, return_inverse=True)
+        old = used[used < len(points)]
+        new = used[used >= len(points)] - len(points)
+        words = (*(words[r] for r in old), *(found.words[r] for r in new))
+        points = np.concatenate([points[old], found.points[new]])
+        weighed = Counts(weighed.indptr, where.astype(np.int32), weighed.values, len(words))
+    elif found.words:
+        points, words = np.concatenate([points, found.points]), words + found.words
+    parts = _parts(weighed, missing, points, words, home.vectors, home.weighting, home.unknown)
+    whole = keep and all(isinstance(d, str) for d in kept)
+    return parts | {"tokenizer": home.tokenizer, "texts": kept if whole else None}
+
+
+def _vectors(vectors: Vectors | None, unknown: Unknown) -> Vectors:
+    vectors = WordVectors.default() if vectors is None else vectors
+    if not isinstance(vectors, Vectors):
+        raise InputError(
+            f"vectors: {type(vectors).__name__} came; give WordVectors, such as those of "
+            "WordVectors.load(path)"
+        )
+    vectors.embed([], unknown=unknown)  # what they cannot do about unknown words, they say here
+    return vectors
+
+
+def _weigh(
+    counted: Counted, vectors: Vectors, weighting: Weighting | Fitted, unknown: Unknown
+) -> Parts:
+    found = embed(counted.new, vectors, unknown)
+    counts, missing = collect(counted, found.known)
+    return _finish(counts, missing, found.points, found.words, vectors, weighting, unknown)
+
+
+def _finish(
+    counts: Counts,
+    missing: NDArray[np.int64],
+    points: NDArray[np.float32],
+    words: tuple[str, ...],
+    vectors: Vectors,
+    weighting: Weighting | Fitted,
+    unknown: Unknown,
+) -> Parts:
+    fitted = weighting.fit(counts) if isinstance(weighting, Weighting) else weighting
+    weighed = weigh_in_place(counts, fitted)
+    return _parts(weighed, missing, points, words, vectors, fitted, unknown)
+
+
+def _parts(
+    weighed: Counts,
+    missing: NDArray[np.int64],
+    points: NDArray[np.float32],
+    words: tuple[str, ...],
+    vectors: Vectors,
+    fitted: Fitted,
+    unknown: Unknown,
+) -> Parts:
+    return {
+        "points": points,
+        "indptr": weighed.indptr,
+        "indices": weighed.indices,
+        "weights": weighed.values,
+        "vocabulary": words,
+        "vectors": vectors,
+        "weighting": fitted,
+        "unknown": unknown,
+        "unknown_counts": missing,
+    }
+
+
+def _documents(name: str, source: Any) -> Iterator[Any]:
+    if isinstance(source, str | bytes):
+        raise InputError(f"{name}: a single string came; give a list with one item a document")
+    try:
+        documents: Iterator[Any] = iter(source)
+    except TypeError:
+        raise InputError(f"{name}: {type(source).__name__} came; give a list") from None
+    return documents
+
+
+def _length(source: Any) -> int | None:
+    return len(source) if hasattr(source, "__len__") else None
+
+
+def _words(text: Any, tokenizer: Callable[[str], Sequence[str]], number: int) -> Sequence[str]:
+    if not isinstance(text, str):
+        raise InputError(
+            f"texts: item {number} is {text!r:.60}, a {type(text).__name__}; "
+            "give strings, '' for no text"
+        )
+    return _as_words(tokenizer(text))
+
+
+def _as_words(words: Any) -> Sequence[str]:
+    if isinstance(words, str) or not isinstance(words, Sequence):
+        raise InputError(f"tokens: {words!r:.60} came; give a list of words for each document")
+    return words
+
+
+def _read(document: Any, home: Corpus, number: int) -> Sequence[str]:
+    if not isinstance(document, str):
+        return _as_words(document)
+    if home.tokenizer is None:
+        raise InputError("encode: this corpus came from lists of words; give lists of words")
+    return _words(document, home.tokenizer, number)
+
+
+def _column_words(vocabulary: Any) -> list[str]:
+    if isinstance(vocabulary, Mapping):
+        words = [word for word, _ in sorted(vocabulary.items(), key=lambda item: item[1])]
+        if sorted(vocabulary.values()) != list(range(len(words))):
+            raise InputError("vocabulary: the columns are not 0, 1, 2, ..., one a word")
+    else:
+        words = list(_documents("vocabulary", vocabulary))
+    if not all(isinstance(word, str) for word in words):
+        raise InputError("vocabulary: something that is not a string came; give the words")
+    if len(set(words)) != len(words):
+        twice = next(w for n, w in enumerate(words) if w in words[:n])
+        raise InputError(f"vocabulary: {twice!r} came twice; add its columns up first")
+    return words
+
+
+def _points(number: int, array: Any) -> NDArray[np.float32]:
+    points = np.asarray(array)
+    if points.size == 0:
+        return np.zeros((0, points.shape[1] if points.ndim == 2 else 0), np.float32)
+    if points.ndim != 2 or points.dtype.kind not in "fiu":
+        raise InputError(
+            f"arrays[{number}]: {points.dtype} of shape {points.shape} came; "
+            "give (points, dimensions)"
+        )
+    points = points.astype(np.float32, copy=False)
+    if not np.isfinite(points).all():
+        raise InputError(f"arrays[{number}]: NaN or infinity came; drop or repair those points")
+    return points
+
+
+def _given_weights(given: list[Any], stacks: list[NDArray[Any]]) -> list[NDArray[np.float64]]:
+    if len(given) != len(stacks):
+        raise InputError(f"weights: {len(given)} arrays for {len(stacks)} documents; give one each")
+    weights = []
+    for number, (array, stack) in enumerate(zip(given, stacks, strict=True)):
+        w = np.asarray(array, dtype=np.float64).reshape(-1)
+        if w.shape != (len(stack),):
+            raise InputError(f"weights[{number}]: {len(w)} weights for {len(stack)} points")
+        if not (np.isfinite(w).all() and (w >= 0).all()):
+            raise InputError(f"weights[{number}]: NaN, infinity or a negative weight came")
+        weights.append(w)
+    return weights

@@ -1,0 +1,107 @@
+"""Words and rows, block by block, to a `Table`; what is wrong with them is decided here.
+
+a row with NaN or infinity      FormatError, or skipped and counted under on_error="skip"
+a word that is not UTF-8        the same
+a word that is there already    the first one stays, the others are counted
+words with equal vectors        kept: they are at distance zero from each other
+a row of zeros                  kept; unknown where unit vectors are asked for
+no word at all                  FormatError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from wayfare.errors import FormatError
+from wayfare.vectors.formats.request import Request
+from wayfare.vectors.store import Floats, LoadReport
+from wayfare.vectors.table import Table
+from wayfare.vectors.vocabulary import Vocabulary
+
+__all__ = ["Builder"]
+
+
+class Builder:
+    """Grows a table of `dim` columns; `unit` names what the file counts: lines, words or rows."""
+
+    def __init__(self, request: Request, dim: int, *, unit: str, expected: int = 0) -> None:
+        self._request, self._dim, self._unit = request, dim, unit
+        self._limit = request.limit
+        self._words: list[bytes] = []
+        self._matrix = np.empty((expected, dim), dtype=np.float32)
+        self._skipped, self._first_skipped = 0, ""
+
+    @property
+    def full(self) -> bool:
+        """Whether `limit` words are there."""
+        return self._limit is not None and len(self._words) >= self._limit
+
+    def problem(self, number: int, message: str) -> None:
+        """Line `number` cannot be used: raise, or count it."""
+        if self._request.on_error == "skip":
+            self._skipped += 1
+            self._first_skipped = self._first_skipped or f"{self._unit} {number}: {message}"
+            return
+        message += '; repair it, or pass on_error="skip" to leave such entries out'
+        if self._unit == "line":
+            raise FormatError(message, path=self._request.path, line=number)
+        raise FormatError(f"{self._unit} {number}: {message}", path=self._request.path)
+
+    def add(self, words: Sequence[bytes], rows: Floats, numbers: Sequence[int]) -> None:
+        """Append words and their rows; `numbers` says where in the file each came from."""
+        bad = {
+            i: f"the vector of {_shown(words[i])} holds NaN or infinity"
+            for i in np.flatnonzero(~np.isfinite(rows).all(axis=1)).tolist()
+        }
+        bad |= {i: f"the word {_shown(words[i])} is not UTF-8" for i in _undecodable(words)}
+        for i in sorted(bad):
+            self.problem(numbers[i], bad[i])
+        if bad:
+            kept = [i for i in range(len(words)) if i not in bad]
+            words, rows = [words[i] for i in kept], rows[kept]
+        room = len(words) if self._limit is None else self._limit - len(self._words)
+        words, rows = words[:room], rows[:room]
+        start = len(self._words)
+        self._reserve(start + len(words))
+        self._matrix[start : start + len(words)] = rows
+        self._words.extend(words)
+
+    def _reserve(self, count: int) -> None:
+        if count > len(self._matrix):
+            # In place where the system can: two copies of a large table never stand side by side.
+            self._matrix.resize((max(count, len(self._matrix) * 5 // 4), self._dim), refcheck=False)
+
+    def table(self) -> Table:
+        """The table of all that was added."""
+        if not self._words:
+            why = f" (skipped {self._skipped}: {self._first_skipped})" if self._skipped else ""
+            raise FormatError(f"no word vectors in this file{why}", path=self._request.path)
+        self._matrix.resize((len(self._words), self._dim), refcheck=False)
+        vocabulary, kept = Vocabulary.build(self._words)
+        report = LoadReport(
+            repeated=len(self._words) - len(kept),
+            skipped=self._skipped,
+            first_skipped=self._first_skipped or None,
+        )
+        matrix = self._matrix if report.repeated == 0 else self._matrix[kept]
+        return Table(vocabulary, matrix, report=report)
+
+
+def _undecodable(words: Sequence[bytes]) -> list[int]:
+    if _is_utf8(b"\n".join(words)):
+        return []
+    return [i for i, word in enumerate(words) if not _is_utf8(word)]
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _shown(word: bytes) -> str:
+    return repr(word.decode()) if _is_utf8(word) else repr(word)

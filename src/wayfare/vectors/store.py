@@ -1,0 +1,103 @@
+"""What stands behind `WordVectors`: three ways of keeping vectors, one interface.
+
+Table        one row a word (table.py)
+TokenModel   one row a token of a subword tokenizer; a word is the mean of its tokens (tokens.py)
+NgramModel   one row a word and one a bucket of character n-grams: fastText (ngrams.py)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Floats", "Ints", "LoadReport", "Mask", "Store", "digest", "mean_of_runs", "row_norms"]
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What reading a file of vectors met: `repeated` words (the first is kept), and lines or rows
+    `skipped` under `on_error="skip"`, with `first_skipped` saying why the first one was.
+    """
+
+    repeated: int = 0
+    skipped: int = 0
+    first_skipped: str | None = None
+
+
+class Store(Protocol):
+    """Raw vectors, never normalised: that is up to `WordVectors`."""
+
+    dim: int
+    report: LoadReport
+
+    def __len__(self) -> int:
+        """How many entries are stored."""
+        ...
+
+    def entries(self) -> tuple[str, ...]:
+        """What is stored, by row: words, or the tokens that words are made of."""
+        ...
+
+    def gather(self, words: Sequence[str], *, subwords: bool) -> tuple[Floats, Mask]:
+        """A fresh array with the vectors of the known words, and which those are."""
+        ...
+
+    def has_subwords(self) -> bool:
+        """Whether a word that is not stored can be made from parts."""
+        ...
+
+    def median_norm(self) -> float:
+        """The median Euclidean norm of the stored entries."""
+        ...
+
+    def content(self) -> str:
+        """A hash of all that decides the vectors."""
+        ...
+
+
+def row_norms(rows: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Euclidean norms; in float64, where no float32 row can overflow or vanish."""
+    wide = rows.astype(np.float64)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", wide, wide)))
+
+
+def digest(*parts: bytes | NDArray[np.generic]) -> str:
+    """A hash of bytes and arrays, with their types and shapes."""
+    state = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, bytes):
+            state.update(b"%d bytes;" % len(part))
+            state.update(part)
+        else:
+            state.update(f"{part.dtype.str} {part.shape};".encode())
+            state.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+    return state.hexdigest()
+
+
+def mean_of_runs(rows: Floats, ids: Ints, counts: Ints) -> Floats:
+    """The mean of each run of `counts[i]` rows, summed in their order."""
+    starts = np.cumsum(counts) - counts
+    # Longest first: the words that still have a token at `position` are then the first so many,
+    # and each pass is one gather and one addition.
+    by_length = np.argsort(-counts, kind="stable")
+    first, lengths = starts[by_length], counts[by_length]
+    sums = np.zeros((len(counts), rows.shape[1]), dtype=np.float32)
+    for position in itertools.count():
+        alive = int(np.searchsorted(-lengths, -position, side="left"))
+        if alive == 0:
+            break
+        sums[:alive] += rows[ids[first[:alive] + position]]
+    sums /= np.maximum(lengths, 1)[:, None].astype(np.float32)
+    means = np.empty_like(sums)
+    means[by_length] = sums
+    return means

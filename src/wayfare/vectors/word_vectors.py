@@ -1,0 +1,281 @@
+"""`WordVectors`: words to points, whatever file or model they come from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wayfare.errors import InputError, UnknownWordError
+from wayfare.vectors.builtin import NAME, builtin
+from wayfare.vectors.formats import gensim_file
+from wayfare.vectors.formats.builder import Builder
+from wayfare.vectors.formats.request import OnError, Request
+from wayfare.vectors.open import open_store
+from wayfare.vectors.store import Floats, LoadReport, Mask, Store, digest, row_norms
+
+__all__ = ["WordVectors"]
+
+BLOCK = 2048  # rows whose float64 copies are alive at once
+ETA = 0.5  # of unit vectors; of raw ones, times the norm of a typical row
+RULES = "vectors-1"  # part of every fingerprint: changes whenever the same store gives other points
+
+Unknown = Literal["skip", "error", "subword"]
+
+
+class WordVectors:
+    """A vector for each known word, at unit length or raw.
+
+    Made by `default`, `load`, `from_arrays` or `from_gensim`. Nothing about one changes once it is
+    made; any number of threads may use it, and it can be pickled.
+
+    `unit`: whether every vector is divided by its Euclidean norm. A zero vector has no direction:
+    with `unit` its word counts as unknown, raw it is a point like others, the origin.
+
+    >>> vectors = WordVectors.from_arrays(["river", "bank"], [[3.0, 4.0], [0.0, 2.0]])
+    >>> vectors["river"].tolist()
+    [0.6000000238418579, 0.800000011920929]
+    >>> points, known = vectors.embed(["the", "bank"])
+    >>> points.tolist(), known.tolist()
+    ([[0.0, 1.0]], [False, True])
+    """
+
+    _defaults: ClassVar[dict[bool, WordVectors]] = {}
+    _defaults_lock: ClassVar[Lock] = Lock()
+
+    def __init__(self, store: Store, *, unit: bool, name: str) -> None:
+        if not isinstance(unit, bool):
+            raise InputError(f"unit: {unit!r} came; give True (unit length) or False (raw)")
+        self._store = store
+        self.unit, self.name = unit, name
+
+    @classmethod
+    def default(cls, *, unit: bool = True) -> WordVectors:
+        """The built-in vectors: 256 dimensions, no download, no unknown words.
+
+        A word is the mean of the vectors of its tokens. Read once a process (about 0.2 s). Raises
+        `MissingExtraError` with the command to run if their files were taken away.
+
+        >>> vectors = WordVectors.default()
+        >>> river, stream, tax = vectors.embed(["river", "stream", "tax"])[0]
+        >>> bool(river @ stream > river @ tax)
+        True
+        """
+        with cls._defaults_lock:
+            if not cls._defaults:
+                store = builtin()
+                for flag in (True, False):
+                    cls._defaults[flag] = cls(store, unit=flag, name=NAME)
+            return cls._defaults[bool(unit)]
+
+    @classmethod
+    def load(
+        cls,
+        path_or_name: str | os.PathLike[str],
+        *,
+        unit: bool = True,
+        limit: int | None = None,
+        vocabulary: str | os.PathLike[str] | None = None,
+        on_error: OnError = "raise",
+        trust: bool = False,
+        cache: bool = True,
+        progress: bool | None = None,
+    ) -> WordVectors:
+        """Read word vectors from a file, a folder, or by their name on the Hugging Face hub.
+
+        The format is told by content: GloVe text, word2vec text and binary, fastText `.vec` and
+        `.bin`, gensim's own files, `.npy` with a list of words, safetensors with `tokenizer.json`;
+        each plain or gzip. `limit` keeps the first so many words. `vocabulary` names the words of
+        an `.npy` file, or the tokenizer of a safetensors file, if they lie elsewhere.
+        `on_error="skip"` leaves out lines that cannot be used and counts them in `report`. `trust`
+        allows gensim's own files, which are pickles. `cache` keeps what was parsed, memory-mapped,
+        keyed by content. `progress` forces a bar on or off.
+
+        Raises `FormatError` with path and line for content that cannot be read, `InputError` for
+        arguments and missing files, `MissingExtraError` where an optional library is wanted.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "tiny.txt")
+        ...     _ = path.write_text("river 3 4\\nbank 0 2\\n")
+        ...     WordVectors.load(path, unit=False)
+        WordVectors('tiny.txt', 2 words in 2 dimensions, raw)
+        """
+        request = Request(
+            _as_path("path_or_name", path_or_name),
+            limit=_as_limit(limit),
+            vocabulary=None if vocabulary is None else _as_path("vocabulary", vocabulary),
+            on_error=on_error,
+            trust=trust,
+            progress=progress,
+        )
+        if on_error not in ("raise", "skip"):
+            raise InputError(f'on_error: {on_error!r} came; give "raise" or "skip"')
+        return cls(open_store(request, cache=cache), unit=unit, name=request.path.name)
+
+    @classmethod
+    def from_arrays(
+        cls, words: Sequence[str], array: ArrayLike, *, unit: bool = True, name: str = "arrays"
+    ) -> WordVectors:
+        """Vectors of one's own: a word for each row of `array`, which is copied as float32.
+
+        Raises `InputError` for shapes that do not fit, `FormatError` for NaN and infinity. Of a
+        word that is there twice the first row counts; `report` says how many there were.
+        """
+        try:
+            with np.errstate(over="ignore"):
+                rows = np.array(array, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InputError("array: give real numbers, one row a word") from None
+        if rows.ndim != 2 or rows.shape[1] == 0 or len(rows) != len(words):
+            raise InputError(
+                f"array: shape {rows.shape} for {len(words)} words; give (words, dimensions)"
+            )
+        raw = [_checked(word).encode("utf-8", "surrogatepass") for word in words]
+        builder = Builder(Request(Path(name)), rows.shape[1], unit="row")
+        builder.add(raw, rows, range(1, len(raw) + 1))
+        return cls(builder.table(), unit=unit, name=name)
+
+    @classmethod
+    def from_gensim(cls, vectors: Any, *, unit: bool = True) -> WordVectors:
+        """The vectors of a live gensim `KeyedVectors`, or of a model with `.wv`; copied.
+
+        fastText's keep their n-grams. Raises `InputError` for anything else.
+        """
+        name = f"gensim {type(vectors).__name__}"
+        return cls(gensim_file.from_live(vectors), unit=unit, name=name)
+
+    @property
+    def dim(self) -> int:
+        """How many coordinates a vector has."""
+        return self._store.dim
+
+    @property
+    def report(self) -> LoadReport:
+        """What reading the file met: repeated words, skipped lines."""
+        return self._store.report
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is stored, by row: the words; of vectors made from tokens, the tokens."""
+        return self._store.entries()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that decides the points, `unit` included; equal whatever the format."""
+        return digest(
+            RULES.encode(), b"unit" if self.unit else b"raw", self._store.content().encode()
+        )
+
+    @cached_property
+    def default_eta(self) -> float:
+        """0.5 for unit vectors; for raw ones 0.5 times the median norm of the stored rows.
+
+        Words further apart than `pi eta` do not exchange mass.
+        """
+        return ETA if self.unit else ETA * self._store.median_norm()
+
+    def embed(self, words: Sequence[str], *, unknown: Unknown = "skip") -> tuple[Floats, Mask]:
+        """The points of the known words among `words`, in order, and which of them are known.
+
+        `unknown`: "skip" leaves unknown words out; "error" raises `UnknownWordError` naming them;
+        "subword" makes vectors from parts of words where these vectors can (the default ones,
+        safetensors models, fastText `.bin`) and raises `InputError` where they cannot.
+
+        >>> vectors = WordVectors.from_arrays(["bank"], [[1.0, 0.0]])
+        >>> vectors.embed(["bank", "bonk"], unknown="error")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        wayfare.errors.UnknownWordError: words: 'bonk' is unknown to 'arrays'; ...
+        """
+        if isinstance(words, str):
+            raise InputError(f"words: the str {words[:20]!r} came; give a list of words")
+        if unknown not in ("skip", "error", "subword"):
+            raise InputError(f'unknown: {unknown!r} came; give "skip", "error" or "subword"')
+        if unknown == "subword" and not self._store.has_subwords():
+            raise InputError(
+                f'unknown: {self.name!r} holds whole words only, so "subword" cannot be; use '
+                'WordVectors.default(), a safetensors model or a fastText .bin, or unknown="skip"'
+            )
+        words = [word if type(word) is str else _checked(word) for word in words]
+        points, known = self._store.gather(words, subwords=unknown == "subword")
+        if self.unit:
+            points, known = _at_unit_length(points, known)
+        if unknown == "error" and not known.all():
+            raise UnknownWordError(self._unknown(words, known))
+        return points, known
+
+    def _unknown(self, words: Sequence[str], known: Mask) -> str:
+        lost = list(dict.fromkeys(words[i] for i in np.flatnonzero(~known).tolist()))
+        shown = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
+        verb = "is" if len(lost) == 1 else "are"
+        return f'words: {shown} {verb} unknown to {self.name!r}; unknown="skip" leaves them out'
+
+    def __getitem__(self, word: str) -> Floats:
+        points, known = self.embed([word])
+        if not known[0]:
+            raise UnknownWordError(self._unknown([word], known))
+        return np.asarray(points[0])
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and bool(self.embed([word])[1][0])
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def __repr__(self) -> str:
+        kind = "tokens" if self._store.has_subwords() else "words"
+        length = "unit length" if self.unit else "raw"
+        return f"WordVectors({self.name!r}, {len(self)} {kind} in {self.dim} dimensions, {length})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The built-in vectors are in every installation: their name travels, not their 32 MB.
+        if self is WordVectors._defaults.get(self.unit):
+            return _default, (self.unit,)
+        return _rebuild, (self._store, self.unit, self.name)
+
+
+def _default(unit: bool) -> WordVectors:
+    return WordVectors.default(unit=unit)
+
+
+def _rebuild(store: Store, unit: bool, name: str) -> WordVectors:
+    return WordVectors(store, unit=unit, name=name)
+
+
+def _at_unit_length(points: Floats, known: Mask) -> tuple[Floats, Mask]:
+    directed = np.ones(len(points), dtype=np.bool_)
+    for start in range(0, len(points), BLOCK):
+        block = points[start : start + BLOCK]
+        norms = row_norms(block)
+        directed[start : start + BLOCK] = norms > 0
+        block /= np.where(norms > 0, norms, 1.0)[:, None]
+    if not directed.all():
+        known = known.copy()
+        known[known] = directed
+        points = points[directed]
+    return points, known
+
+
+def _checked(word: object) -> str:
+    if not isinstance(word, str):
+        raise InputError(f"words: {word!r} is a {type(word).__name__}; give words as str")
+    return str(word)
+
+
+def _as_path(argument: str, given: object) -> Path:
+    if not isinstance(given, (str, os.PathLike)) or not str(given) or "\0" in str(given):
+        raise InputError(f"{argument}: {given!r} came; give a path")
+    return Path(given)
+
+
+def _as_limit(limit: object) -> int | None:
+    if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit > 0):
+        return limit
+    raise InputError(f"limit: {limit!r} came; give a positive number of words, or None for all")
