@@ -156,7 +156,7 @@ def _one(line: bytes, dim: int) -> tuple[bytes, Floats]:
         raise ValueError(f"expected a word and {dim} numbers, found {found} numbers")
     word, *numbers = fields
     beyond = word.rpartition(b" ")[2]
-    if b" " in word and b"." in beyond and NUMBER.fullmatch(beyond):
+    if b" " in word and NUMBER.fullmatch(beyond):
         raise ValueError(f"expected a word and {dim} numbers, found more")
     for column, field in enumerate(numbers, 2):
         if not NUMBER.fullmatch(field):
