@@ -73,7 +73,7 @@ def test_bad_lines_can_be_left_out_and_are_counted(tmp_path):
     assert vectors.words == ("a", "e")
     assert vectors.report.skipped == 4
     assert vectors.report.repeated == 1
-    assert vectors.report.first_skipped == "line 3: expected a word and 2 numbers, found 1 numbers"
+    assert vectors.report.first_skipped == "line 2: the vector of 'b' holds NaN or infinity"
     path.write_bytes(b"a nan 2\nb nan 2\n")
     error = refused(path, on_error="skip")
     assert "no word vectors in this file (skipped 2: line 1: the vector of 'a'" in str(error)
