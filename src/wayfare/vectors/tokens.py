@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wayfare.vectors.store import Floats, Ints, LoadReport, Mask, digest, mean_of_runs, row_norms
+from wayfare.vectors.store import (
+    Floats,
+    Ints,
+    LoadReport,
+    Mask,
+    digest,
+    mean_of_runs,
+    refuse_infinite,
+    row_norms,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -50,7 +59,9 @@ class TokenModel:
         ids, owners = self._encode(words)
         counts = np.bincount(owners, minlength=len(words))
         known = counts > 0
-        return mean_of_runs(self._rows, ids, counts[known]), known
+        points = mean_of_runs(self._rows, ids, counts[known])
+        refuse_infinite(points, words, known)
+        return points, known
 
     def _encode(self, words: Sequence[str]) -> tuple[Ints, Ints]:
         """All token ids, word after word, and the number of the word that each belongs to."""
