@@ -2,8 +2,11 @@
 
 import gzip
 import json
+import os
+import pickle
 import random
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -281,6 +284,8 @@ def test_gensim_pickles_that_are_none(tmp_path):
     path = tmp_path / "v.kv"
     path.write_bytes(b"\x80\x04broken")
     assert "gensim cannot open it" in str(refused(path, trust=True))
+    path.write_bytes(pickle.dumps(Path("x")))
+    assert "Path, no vectors" in str(refused(path, trust=True))
 
 
 def test_paths(tmp_path):
@@ -289,6 +294,10 @@ def test_paths(tmp_path):
     np.save(tmp_path / "v.npy", np.eye(2))
     with pytest.raises(InputError, match="No such file or directory"):
         WordVectors.load(tmp_path / "v.npy", vocabulary=tmp_path / "missing.txt")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(InputError, match="pipe is a pipe or device"):
+            WordVectors.load(tmp_path / "pipe")
     for path in (3, None, "", "a\0b"):
         with pytest.raises(InputError, match=r"path_or_name: .* came; give a path"):
             WordVectors.load(path)

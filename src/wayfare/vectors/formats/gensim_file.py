@@ -55,6 +55,8 @@ def from_live(model: Any, request: Request | None = None) -> Store:
     """The vectors of a gensim `KeyedVectors`, or of a model that has them as `.wv`."""
     vectors = getattr(model, "wv", model)
     if not (hasattr(vectors, "index_to_key") and hasattr(vectors, "vectors")):
+        if request is not None:
+            raise FormatError(f"holds a {type(model).__name__}, no vectors", path=request.path)
         raise InputError(
             f"vectors: {type(model).__name__} came; give a gensim (4 or newer) KeyedVectors, "
             "or a model that holds one as .wv"
