@@ -84,7 +84,7 @@ def cache_info() -> CacheInfo:
     """
     entries, total = [], 0
     for path in _files():
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, KeyError):
             size = path.stat().st_size
             total += size
             if path.suffix == ".table":
@@ -128,10 +128,12 @@ def load(name: str) -> Table | None:
         with path.open("rb") as file:
             header, start = _read_header(file)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):
+        return _table(header, data, start) if len(data) == header["size"] else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    if len(data) != header["size"]:
-        return None
+
+
+def _table(header: dict[str, Any], data: mmap.mmap, start: int) -> Table:
     arrays = {
         name: np.frombuffer(data, dtype, int(np.prod(shape)), start + offset).reshape(shape)
         for name, (dtype, shape, offset) in header["arrays"].items()

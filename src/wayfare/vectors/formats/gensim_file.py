@@ -7,6 +7,7 @@ no trust.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,5 @@ def _ngram_model(vectors: Any, words: list[bytes]) -> Store:
     vocabulary, kept = Vocabulary.build(words)
     if len(kept) != len(words):
         raise FormatError(f"the model holds {len(words) - len(kept)} words twice")
-    return NgramModel(
-        vocabulary, rows, ngrams, lambda: digest(repr(ngrams).encode(), b"\n".join(words), rows)
-    )
+    content = partial(digest, repr(ngrams).encode(), b"\n".join(words), rows)
+    return NgramModel(vocabulary, rows, ngrams, content)
