@@ -9,7 +9,7 @@ is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +46,10 @@ class TokenModel:
         self._content = content
         self.dim = int(rows.shape[1])
         self.report = LoadReport()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._tokenizer.encode_special_tokens = True  # pickled tokenizers forget it
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -270,7 +270,7 @@ def _check_unit(unit: object) -> None:
 
 def _checked(word: object) -> str:
     if not isinstance(word, str):
-        raise InputError(f"words: {word!r} is a {type(word).__name__}; give words as str")
+        raise InputError(f"words: {word!r} is of type {type(word).__name__}; give words as str")
     return str(word)
 
 
