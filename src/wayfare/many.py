@@ -8,7 +8,7 @@ ones, since their J is close to the rounding of float32.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,7 +22,7 @@ from wayfare.measure import Measure
 if TYPE_CHECKING:
     from wayfare.kernels.cpu.anneal import Work
 
-__all__ = ["Bounds", "Documents", "Query", "Scratch"]
+__all__ = ["Bounds", "Documents", "Narrow", "Query", "Scratch"]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 SINGLE_TOL = 5e-5
 
 CERTIFIED, STALLED, CUT = 0, 1, 2
+SHALLOW = 2  # stages of a shallow try
 
 
 class Rows(Protocol):
@@ -53,6 +54,22 @@ class Bounds:
     upper: Array
     status: NDArray[np.int8]
     sweeps: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """How far to narrow: to `tol`, or until J is above `cut` or above the largest of `best`.
+
+    `best` holds the smallest upper bounds so far and is kept up to date. `shallow` runs only the
+    first stages, for bounds that are cheap and good enough to discard nearly everything.
+    """
+
+    eta: float
+    tol: float
+    atol: float
+    cut: float = np.inf
+    best: Array = field(default_factory=lambda: np.empty(0))
+    shallow: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +143,16 @@ class Documents:
         """The number of points of the largest document."""
         return int(np.diff(self.indptr).max(initial=0))
 
+    def take(self, picks: NDArray[np.int64]) -> Documents:
+        """Some documents over the same points, with weights in float64."""
+        sizes = np.diff(self.indptr)[picks]
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[picks] - indptr[:-1], sizes)
+        weights = self.weights[entries].astype(np.float64)
+        taken = Documents(self.points, indptr, self.indices[entries], weights)
+        taken.__dict__["_table"] = self._table
+        return taken
+
     def measure(self, document: int) -> Measure:
         """One document as a measure."""
         span = slice(self.indptr[document], self.indptr[document + 1])
@@ -183,83 +210,111 @@ class Documents:
     ) -> Bounds:
         """Bound J between the query and the documents `picks`, in their order.
 
-        Each is solved to `tol`, or until J is proven to be at least `cut`. `dtype` asks for one
+        Each is solved to `tol`, or until J is proven to be above `cut`. `dtype` asks for one
         precision; None starts in float32 and goes on in float64 where that is needed.
         """
+        spread = self.unknown()
+        goal = Narrow(eta, tol, atol, cut=cut)
         scratch = scratch or Scratch(len(query.weights), self.longest)
-        tries: list[Any] = [np.float32, np.float64] if dtype is None else [dtype]
-        if tol < SINGLE_TOL and dtype is None:
-            tries = [np.float64]
-        if tol < wfr.SINKHORN_TOL:
-            tries = []
+        self.narrow(query, picks, spread, goal, scratch, dtype=dtype)
+        return Bounds(
+            spread.lower[picks], spread.upper[picks], spread.status[picks], spread.sweeps[picks]
+        )
+
+    def unknown(self) -> Any:
+        """A `Spread` that knows nothing yet of these documents."""
+        from wayfare.kernels.cpu.batch import Spread
+
         count = len(self)
-        lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
-        status = np.full(count, STALLED, np.int8)
-        sweeps = np.zeros(count, np.int32)
-        left = picks
+        return Spread(
+            np.full(count, -np.inf),
+            np.full(count, np.inf),
+            np.full(count, STALLED, np.int8),
+            np.zeros(count, np.int32),
+            np.zeros(count, np.int8),
+        )
+
+    def narrow(
+        self,
+        query: Query,
+        picks: NDArray[np.int64],
+        spread: Any,
+        goal: Narrow,
+        scratch: Scratch,
+        *,
+        cosines: NDArray[np.float32] | None = None,
+        dtype: Any = None,
+    ) -> int:
+        """Narrow the bounds in `spread` for `picks`; returns how many documents were worked on.
+
+        `cosines` is the float32 table of the query where there is one already.
+        """
+        tries: list[Any] = [np.float32, np.float64] if dtype is None else [dtype]
+        if goal.tol < SINGLE_TOL and dtype is None:
+            tries = [np.float64]
+        if goal.tol < wfr.SINKHORN_TOL:
+            tries = []
+        left, touched = picks, len(picks)
         for precision in tries:
-            spread = self._batch(query, left, eta, tol, atol, cut, scratch, precision)
-            lower[left] = np.maximum(lower[left], spread.lower[left])
-            upper[left] = np.minimum(upper[left], spread.upper[left])
-            status[left] = spread.status[left]
-            sweeps[left] += spread.sweeps[left]
-            left = left[status[left] == STALLED]
-            if not len(left):
-                break
+            first = precision is tries[0]
+            shared = cosines if precision is np.float32 else None
+            worked = self._batch(query, left, spread, goal, scratch, precision, shared)
+            touched = worked if first else touched
+            left = left[spread.status[left] == STALLED]
+            if not len(left) or goal.shallow:
+                return touched
         for document in left:
-            answer = wfr.solve(
-                Measure(query.points, query.weights),
-                self.measure(int(document)),
-                eta=eta,
-                tol=tol,
-                atol=atol,
-            )
-            lower[document] = answer.certificate.lower
-            upper[document] = answer.certificate.upper
-            met = answer.certificate.gap <= tol
-            status[document] = CUT if lower[document] >= cut else CERTIFIED if met else STALLED
-        return Bounds(lower[picks], upper[picks], status[picks], sweeps[picks])
+            self._finish(query, int(document), spread, goal)
+        return touched
+
+    def _finish(self, query: Query, document: int, spread: Any, goal: Narrow) -> None:
+        answer = wfr.solve(
+            Measure(query.points, query.weights),
+            self.measure(document),
+            eta=goal.eta,
+            tol=goal.tol,
+            atol=goal.atol,
+        )
+        low = max(spread.lower[document], answer.certificate.lower)
+        high = min(spread.upper[document], answer.certificate.upper)
+        spread.lower[document], spread.upper[document] = low, high
+        met = answer.certificate.gap <= goal.tol
+        spread.status[document] = CUT if low > goal.cut else CERTIFIED if met else STALLED
 
     def _batch(
         self,
         query: Query,
         picks: NDArray[np.int64],
-        eta: float,
-        tol: float,
-        atol: float,
-        cut: float,
+        spread: Any,
+        goal: Narrow,
         scratch: Scratch,
         dtype: Any,
-    ) -> Any:
-        from wayfare.kernels.cpu import batch, jit
+        cosines: NDArray[Any] | None,
+    ) -> int:
+        from wayfare.kernels.cpu import anneal, batch, jit
 
         jit.announce_compilation(batch.solve_many)
         source = self._table if dtype == np.float32 else self._exact_table
         work, split_work = scratch.of(dtype)
-        count = len(self)
-        spread = batch.Spread(
-            np.empty(count),
-            np.empty(count),
-            np.empty(count, np.int8),
-            np.empty(count, np.int32),
-            np.empty(count, np.int8),
+        return int(
+            batch.solve_many(
+                source.cosines(query.points, goal.eta) if cosines is None else cosines,
+                query.own,
+                query.shares,
+                query.mass,
+                self.indptr,
+                self.indices,
+                self.weights,
+                picks,
+                goal.tol,
+                goal.atol,
+                goal.cut,
+                goal.best,
+                source.slack(query.points, goal.eta),
+                SHALLOW if goal.shallow else anneal.DEPTH,
+                work,
+                split_work,
+                scratch.parts,
+                spread,
+            )
         )
-        batch.solve_many(
-            source.cosines(query.points, eta),
-            query.own,
-            query.shares,
-            query.mass,
-            self.indptr,
-            self.indices,
-            self.weights,
-            picks,
-            tol,
-            atol,
-            cut,
-            source.slack(query.points, eta),
-            work,
-            split_work,
-            scratch.parts,
-            spread,
-        )
-        return spread

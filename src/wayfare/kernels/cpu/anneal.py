@@ -40,6 +40,7 @@ from wayfare.kernels.cpu.passes import (
 __all__ = [
     "CERTIFIED",
     "CUT",
+    "DEPTH",
     "STALLED",
     "Goal",
     "Work",
@@ -58,6 +59,7 @@ LOG_A, LOG_U, LOG_W, SCALE, SUMS, WEIGHT, SPARE, BITS = range(8)
 # Sweeps a stage, from eps = 1/8 down to 1/2048. Short early stages only have to bring the potentials
 # near; the long ones at the end run until the certificate is good enough.
 STAGES = np.array([2, 2, 4, 4, 6, 10, 16, 64, 128])
+DEPTH = len(STAGES)
 FIRST_POWER = 8.0
 OVER_RELAXATION = 1.8
 SWEEPS_BETWEEN_CHECKS = 5
@@ -214,8 +216,10 @@ def _lower(work: Any, m: int, n: int, tiny: Any) -> float:
 
 
 @jit
-def anneal(work: Any, m: int, n: int, goal: Any) -> tuple[int, float, float, int, int]:
+def anneal(work: Any, m: int, n: int, goal: Any, depth: int) -> tuple[int, float, float, int, int]:
     """Solve the m x n problem in `work`: status, lower and upper bound of S, sweeps, stages.
+
+    At most `depth` of the stages are run: two already give bounds worth having.
 
     Wants the cosines with their transpose and the weights, all positive; every row and column of the
     cosines must have a positive entry. Leaves the plan (up to the scalings) and the potentials.
@@ -229,7 +233,7 @@ def anneal(work: Any, m: int, n: int, goal: Any) -> tuple[int, float, float, int
     _first_plan(work.cosines_t, cols[SCALE], rows[SCALE], work.plan_t, n, m)
     power, lower, upper, sweeps = real(FIRST_POWER), 0.0, np.inf, 0
     excess = np.inf  # the gap over the gap that is wanted, at the last check
-    for stage in range(len(STAGES)):
+    for stage in range(depth):
         if stage:
             sharpen(work.plan, rows[SCALE], cols[SCALE], m, n, True, floor)
             sharpen(work.plan_t, cols[SCALE], rows[SCALE], n, m, True, floor)
@@ -256,7 +260,7 @@ def anneal(work: Any, m: int, n: int, goal: Any) -> tuple[int, float, float, int
                 check += SWEEPS_BETWEEN_CHECKS
                 upper = feasible_pair(work, m, n)
                 reach = goal.elsewhere + goal.margin + upper
-                if goal.total - goal.scale * reach >= goal.cut:
+                if goal.total - goal.scale * reach > goal.cut:
                     return CUT, lower, upper, sweeps, stage + 1
                 lower = _lower(work, m, n, tiny)
                 value = goal.total - goal.scale * (goal.elsewhere + lower)
@@ -267,4 +271,4 @@ def anneal(work: Any, m: int, n: int, goal: Any) -> tuple[int, float, float, int
                 if wanted <= 0:
                     return STALLED, lower, upper, sweeps, stage + 1
                 excess = gap / wanted
-    return STALLED, lower, upper, sweeps, len(STAGES)
+    return STALLED, lower, upper, sweeps, depth

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, STALLED, WEIGHT, Goal, anneal, shaped
+from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, Goal, anneal, shaped
 from wayfare.kernels.cpu.components import solve_components
 from wayfare.kernels.cpu.jit import jit
 
@@ -16,7 +16,7 @@ __all__ = ["Kept", "Spread", "solve_many", "solve_one"]
 
 Kept = namedtuple("Kept", "a b plan")
 
-# What a batch writes: bounds of J, status, sweeps and stages, one entry a document of the corpus.
+# What a batch narrows: bounds of J, status, sweeps and stages, one entry a document of the corpus.
 Spread = namedtuple("Spread", "lower upper status sweeps stages")
 
 # Below this share of zeros a connected problem is solved as it stands.
@@ -62,6 +62,61 @@ def _same(columns: Any, own: Any, weights: Any, mass: float, mu: Any) -> bool:
 
 
 @jit
+def _solve_document(
+    table: Any,
+    columns: Any,
+    nu: Any,
+    mu: Any,
+    mass: float,
+    other: float,
+    tol: float,
+    atol: float,
+    cut: float,
+    slack: float,
+    depth: int,
+    work: Any,
+    split_work: Any,
+    parts: Any,
+) -> tuple[int, float, float, int, int]:
+    """Bound J between the query and one document: status, lower, upper, sweeps, stages."""
+    m, n = len(mu), len(columns)
+    total, scale = mass + other, 2.0 * math.sqrt(mass * other)
+    part = shaped(work, m, n)
+    for i in range(m):
+        part.rows[WEIGHT, i] = mu[i]
+    for j in range(n):
+        part.cols[WEIGHT, j] = nu[j] / other
+    # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such.
+    unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
+    rounding = slack + (m + n + 32) * unit
+    goal = Goal(total, scale, 0.0, 2.0 * rounding, tol, atol * total, cut)
+    if _load(table, columns, m, n, part):
+        status, lower, upper, sweeps, stages = solve_components(
+            part.cosines[:, :n],
+            part.cosines_t[:, :m],
+            part.rows[WEIGHT, :m],
+            part.cols[WEIGHT, :n],
+            goal,
+            split_work,
+            parts,
+            depth,
+            False,
+            NOTHING,
+        )
+    else:
+        status, lower, upper, sweeps, stages = anneal(part, m, n, goal, depth)
+    low = max(total - scale * min(upper + rounding, 1.0), 0.0)
+    high = total - scale * max(lower - rounding, 0.0)
+    if status == CUT or low > cut:
+        status = CUT
+    elif high - low > tol * max(high, atol * total):
+        status = STALLED
+    else:
+        status = CERTIFIED
+    return status, low, high, sweeps, stages
+
+
+@jit
 def solve_many(
     table: Any,
     own: Any,
@@ -74,74 +129,81 @@ def solve_many(
     tol: float,
     atol: float,
     cut: float,
+    best: Any,
     slack: float,
+    depth: int,
     work: Any,
     split_work: Any,
     parts: Any,
     spread: Any,
-) -> None:
-    """Bound J between one query and the documents `picks`, each to `tol` or until J >= `cut`.
+) -> int:
+    """Narrow the bounds of J between one query and the documents `picks`, in that order.
 
     `table[w, i]` is the cosine of row w of the corpus's points and query point i, off by at most
     `slack`; `own` holds the rows of the query's own points where it has any; `mu` sums to one and
     `mass` is the query's. The bounds hold for the exact cosines: rounding is on the safe side.
+
+    A document is left alone once J is proven to be above `cut`, or above the largest of `best`, the
+    smallest upper bounds so far, which is kept up to date. Returns how many were worked on.
     """
-    m = len(mu)
-    # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such.
-    unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
+    m, touched = len(mu), 0
     for document in picks:
+        worst = 0
+        for place in range(len(best)):
+            if best[place] > best[worst]:
+                worst = place
+        limit = min(cut, best[worst]) if len(best) else cut
+        if spread.lower[document] > limit:
+            spread.status[document] = CUT
+            continue
+        touched += 1
         start, stop = indptr[document], indptr[document + 1]
-        n = stop - start
-        other = 0.0
-        for j in range(start, stop):
-            other += weights[j]
-        total, scale = mass + other, 2.0 * math.sqrt(mass * other)
-        spread.sweeps[document] = 0
-        spread.stages[document] = 0
-        spread.status[document] = CERTIFIED
-        if m == 0 or n == 0 or scale == 0.0:
-            spread.lower[document] = total
-            spread.upper[document] = total
-            continue
-        if _same(columns[start:stop], own, weights[start:stop], other, mu):
-            j_same = (math.sqrt(mass) - math.sqrt(other)) ** 2
-            spread.lower[document] = j_same
-            spread.upper[document] = j_same
-            continue
-        part = shaped(work, m, n)
-        for i in range(m):
-            part.rows[WEIGHT, i] = mu[i]
-        for j in range(n):
-            part.cols[WEIGHT, j] = weights[start + j] / other
-        rounding = slack + (m + n + 32) * unit
-        split = _load(table, columns[start:stop], m, n, part)
-        goal = Goal(total, scale, 0.0, 2.0 * rounding, tol, atol * total, cut)
-        if split:
-            status, lower, upper, sweeps, stages = solve_components(
-                part.cosines[:, :n],
-                part.cosines_t[:, :m],
-                part.rows[WEIGHT, :m],
-                part.cols[WEIGHT, :n],
-                goal,
+        nu, other = weights[start:stop], 0.0
+        for j in range(stop - start):
+            other += nu[j]
+        sweeps, stages = 0, 0
+        if m == 0 or start == stop or mass == 0.0 or other == 0.0:
+            status, low, high = CERTIFIED, mass + other, mass + other
+        elif _same(columns[start:stop], own, nu, other, mu):
+            low = (math.sqrt(mass) - math.sqrt(other)) ** 2
+            status, high = CERTIFIED, low
+        else:
+            status, low, high, sweeps, stages = _solve_document(
+                table,
+                columns[start:stop],
+                nu,
+                mu,
+                mass,
+                other,
+                tol,
+                atol,
+                limit,
+                slack,
+                depth,
+                work,
                 split_work,
                 parts,
-                False,
-                NOTHING,
             )
-        else:
-            status, lower, upper, sweeps, stages = anneal(part, m, n, goal)
-        low = max(total - scale * min(upper + rounding, 1.0), 0.0)
-        high = total - scale * max(lower - rounding, 0.0)
-        spread.lower[document] = low
-        spread.upper[document] = high
-        spread.sweeps[document] = sweeps
+        before = spread.upper[document]
+        spread.lower[document] = max(spread.lower[document], low)
+        spread.upper[document] = min(before, high)
+        spread.status[document] = status
+        spread.sweeps[document] += sweeps
         spread.stages[document] = stages
-        if status == CUT or low >= cut:
-            spread.status[document] = CUT
-        elif high - low > tol * max(high, atol * total):
-            spread.status[document] = STALLED
-        else:
-            spread.status[document] = CERTIFIED
+        _keep_best(best, worst, before, spread.upper[document])
+    return touched
+
+
+@jit
+def _keep_best(best: Any, worst: int, before: float, after: float) -> None:
+    """Let a document's new upper bound take the place of its old one, or of the largest."""
+    if len(best) == 0 or after >= before or after >= best[worst]:
+        return
+    for place in range(len(best)):
+        if best[place] == before:
+            best[place] = after
+            return
+    best[worst] = after
 
 
 @jit
@@ -149,4 +211,4 @@ def solve_one(
     cosines: Any, cosines_t: Any, mu: Any, nu: Any, goal: Any, work: Any, parts: Any, kept: Any
 ) -> tuple[int, float, float, int, int]:
     """Solve one pair and keep its feasible potentials and its plan."""
-    return solve_components(cosines, cosines_t, mu, nu, goal, work, parts, True, kept)
+    return solve_components(cosines, cosines_t, mu, nu, goal, work, parts, DEPTH, True, kept)

@@ -170,6 +170,7 @@ def solve_components(
     goal: Any,
     work: Any,
     parts: Any,
+    depth: int,
     keep: bool,
     kept: Any,
 ) -> tuple[int, float, float, int, int]:
@@ -211,17 +212,17 @@ def solve_components(
             goal.atol,
             goal.cut,
         )
-        done, low, high, more, depth = anneal(here, p, q, own_goal)
+        done, low, high, more, reached = anneal(here, p, q, own_goal, depth)
         if keep:
             _store(here, rows, cols, p, q, kept)
         lower += low
         upper += min(high, top) - top
         sweeps += more
-        stages = max(stages, depth)
+        stages = max(stages, reached)
         if done == CUT:
             return CUT, lower, upper, sweeps, stages
         if done == STALLED:
             status = STALLED
-    if goal.total - goal.scale * (goal.elsewhere + goal.margin + upper) >= goal.cut:
+    if goal.total - goal.scale * (goal.elsewhere + goal.margin + upper) > goal.cut:
         status = CUT
     return status, lower, upper, sweeps, stages
