@@ -342,3 +342,9 @@ def test_a_corpus_can_be_built_of_its_arrays_again(tokens):
 def test_arrays_that_do_not_fit_are_refused(arrays, said):
     with pytest.raises(InputError, match=said):
         Corpus(*map(np.array, arrays))
+
+
+@pytest.mark.parametrize("times", [255, 256, 70_000, 10_000_000])
+def test_a_word_may_come_as_often_as_it_likes(times):
+    corpus = Corpus.from_texts(["a " * times + "b b", "b"], vectors=VECTORS, weighting="counts")
+    assert bags(corpus) == [{"a": times, "b": 2}, {"b": 1}]

@@ -82,20 +82,18 @@ def collect(counted: Counted, known: NDArray[np.bool_]) -> tuple[Counts, NDArray
     indices, values = np.empty(entries, np.int32), np.empty(entries, np.float64)
     missing = np.zeros(len(counted), np.int64)
     lengths = np.diff(counted.indptr)
-    read = end = 0
-    # Reversed, so that each block can be popped in its turn.
-    counted.indices.reverse()
-    counted.counts.reverse()
+    # From the back: the block that came last lies last in memory, and can be given back first.
+    read, start = int(counted.indptr[-1]), entries
     while counted.indices:
         terms, counts = counted.indices.pop(), counted.counts.pop()
         keep = known[terms]
         gone = np.flatnonzero(~keep)
+        read -= len(terms)
         if len(gone):
             document = np.searchsorted(counted.indptr, read + gone, side="right") - 1
             np.add.at(missing, document, counts[gone])
             np.subtract.at(lengths, document, 1)
-        read += len(terms)
-        start, end = end, end + len(terms) - len(gone)
+        start, end = start - len(terms) + len(gone), start
         indices[start:end] = number[terms[keep]]
         values[start:end] = counts[keep]
     indptr = np.zeros(len(counted) + 1, np.int64)
