@@ -1,0 +1,152 @@
+"""One query against many documents, and one pair with everything that is to be kept of it."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, STALLED, WEIGHT, Goal, anneal, shaped
+from wayfare.kernels.cpu.components import solve_components
+from wayfare.kernels.cpu.jit import jit
+
+__all__ = ["Kept", "Spread", "solve_many", "solve_one"]
+
+Kept = namedtuple("Kept", "a b plan")
+
+# What a batch writes: bounds of J, status, sweeps and stages, one entry a document of the corpus.
+Spread = namedtuple("Spread", "lower upper status sweeps stages")
+
+# Below this share of zeros a connected problem is solved as it stands.
+SPARSE = 0.3
+
+NOTHING = Kept(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+
+
+@jit
+def _load(table: Any, columns: Any, m: int, n: int, work: Any) -> bool:
+    """Copy a document's rows of the table, and their transpose; tells whether to split it."""
+    zeros, lonely = 0, False
+    for j in range(n):
+        row = columns[j]
+        for i in range(m):
+            work.cosines_t[j, i] = table[row, i]
+    for i in range(m):
+        mine = 0
+        for j in range(n):
+            h = work.cosines_t[j, i]
+            work.cosines[i, j] = h
+            mine += h == 0
+        zeros += mine
+        lonely |= mine == n
+    if zeros and not lonely:
+        for j in range(n):
+            top = work.cosines_t[j, 0]
+            for i in range(1, m):
+                top = max(top, work.cosines_t[j, i])
+            lonely |= top == 0
+    return lonely or zeros > SPARSE * m * n
+
+
+@jit
+def _same(columns: Any, own: Any, weights: Any, mass: float, mu: Any) -> bool:
+    """Whether a document is the query itself, up to its mass."""
+    if len(columns) != len(own):
+        return False
+    for j in range(len(columns)):
+        if columns[j] != own[j] or weights[j] / mass != mu[j]:
+            return False
+    return True
+
+
+@jit
+def solve_many(
+    table: Any,
+    own: Any,
+    mu: Any,
+    mass: float,
+    indptr: Any,
+    columns: Any,
+    weights: Any,
+    picks: Any,
+    tol: float,
+    atol: float,
+    cut: float,
+    slack: float,
+    work: Any,
+    split_work: Any,
+    parts: Any,
+    spread: Any,
+) -> None:
+    """Bound J between one query and the documents `picks`, each to `tol` or until J >= `cut`.
+
+    `table[w, i]` is the cosine of row w of the corpus's points and query point i, off by at most
+    `slack`; `own` holds the rows of the query's own points where it has any; `mu` sums to one and
+    `mass` is the query's. The bounds hold for the exact cosines: rounding is on the safe side.
+    """
+    m = len(mu)
+    # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such.
+    unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
+    for document in picks:
+        start, stop = indptr[document], indptr[document + 1]
+        n = stop - start
+        other = 0.0
+        for j in range(start, stop):
+            other += weights[j]
+        total, scale = mass + other, 2.0 * math.sqrt(mass * other)
+        spread.sweeps[document] = 0
+        spread.stages[document] = 0
+        spread.status[document] = CERTIFIED
+        if m == 0 or n == 0 or scale == 0.0:
+            spread.lower[document] = total
+            spread.upper[document] = total
+            continue
+        if _same(columns[start:stop], own, weights[start:stop], other, mu):
+            j_same = (math.sqrt(mass) - math.sqrt(other)) ** 2
+            spread.lower[document] = j_same
+            spread.upper[document] = j_same
+            continue
+        part = shaped(work, m, n)
+        for i in range(m):
+            part.rows[WEIGHT, i] = mu[i]
+        for j in range(n):
+            part.cols[WEIGHT, j] = weights[start + j] / other
+        rounding = slack + (m + n + 32) * unit
+        split = _load(table, columns[start:stop], m, n, part)
+        goal = Goal(total, scale, 0.0, 2.0 * rounding, tol, atol * total, cut)
+        if split:
+            status, lower, upper, sweeps, stages = solve_components(
+                part.cosines[:, :n],
+                part.cosines_t[:, :m],
+                part.rows[WEIGHT, :m],
+                part.cols[WEIGHT, :n],
+                goal,
+                split_work,
+                parts,
+                False,
+                NOTHING,
+            )
+        else:
+            status, lower, upper, sweeps, stages = anneal(part, m, n, goal)
+        low = max(total - scale * min(upper + rounding, 1.0), 0.0)
+        high = total - scale * max(lower - rounding, 0.0)
+        spread.lower[document] = low
+        spread.upper[document] = high
+        spread.sweeps[document] = sweeps
+        spread.stages[document] = stages
+        if status == CUT or low >= cut:
+            spread.status[document] = CUT
+        elif high - low > tol * max(high, atol * total):
+            spread.status[document] = STALLED
+        else:
+            spread.status[document] = CERTIFIED
+
+
+@jit
+def solve_one(
+    cosines: Any, cosines_t: Any, mu: Any, nu: Any, goal: Any, work: Any, parts: Any, kept: Any
+) -> tuple[int, float, float, int, int]:
+    """Solve one pair and keep its feasible potentials and its plan."""
+    return solve_components(cosines, cosines_t, mu, nu, goal, work, parts, True, kept)
