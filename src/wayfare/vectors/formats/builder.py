@@ -20,7 +20,7 @@ from wayfare.vectors.store import Floats, LoadReport
 from wayfare.vectors.table import Table
 from wayfare.vectors.vocabulary import Vocabulary
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "flaw_of"]
 
 
 class Builder:
@@ -51,15 +51,13 @@ class Builder:
 
     def add(self, words: Sequence[bytes], rows: Floats, numbers: Sequence[int]) -> None:
         """Append words and their rows; `numbers` says where in the file each came from."""
-        bad = {
-            i: f"the vector of {_shown(words[i])} holds NaN or infinity"
-            for i in np.flatnonzero(~np.isfinite(rows).all(axis=1)).tolist()
-        }
-        bad |= {i: f"the word {_shown(words[i])} is not UTF-8" for i in _undecodable(words)}
-        for i in sorted(bad):
-            self.problem(numbers[i], bad[i])
-        if bad:
-            kept = [i for i in range(len(words)) if i not in bad]
+        sound = np.isfinite(rows).all(axis=1)
+        if not (sound.all() and _is_utf8(b"\n".join(words))):
+            flaws = [flaw_of(word, row) for word, row in zip(words, rows, strict=True)]
+            for number, flaw in zip(numbers, flaws, strict=True):
+                if flaw:
+                    self.problem(number, flaw)
+            kept = [i for i, flaw in enumerate(flaws) if not flaw]
             words, rows = [words[i] for i in kept], rows[kept]
         room = len(words) if self._limit is None else self._limit - len(self._words)
         words, rows = words[:room], rows[:room]
@@ -89,10 +87,13 @@ class Builder:
         return Table(vocabulary, matrix, report=report)
 
 
-def _undecodable(words: Sequence[bytes]) -> list[int]:
-    if _is_utf8(b"\n".join(words)):
-        return []
-    return [i for i, word in enumerate(words) if not _is_utf8(word)]
+def flaw_of(word: bytes, row: Floats) -> str | None:
+    """What is wrong with an entry of the right width, if anything is."""
+    if not _is_utf8(word):
+        return f"the word {word!r} is not UTF-8"
+    if not np.isfinite(row).all():
+        return f"the vector of {word.decode()!r} holds NaN or infinity"
+    return None
 
 
 def _is_utf8(raw: bytes) -> bool:
@@ -101,7 +102,3 @@ def _is_utf8(raw: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _shown(word: bytes) -> str:
-    return repr(word.decode()) if _is_utf8(word) else repr(word)

@@ -52,8 +52,10 @@ def detect(path: Path) -> str:
 def _text_or_binary(path: Path, head: bytes) -> str:
     header = header_of(head)
     if header is not None:
-        numbers = head[header[2] :].lstrip(b"\n").partition(b" ")[2].partition(b"\n")[0]
-        return "text" if not numbers[:200].translate(None, NUMERIC) else "word2vec-binary"
+        body = head[header[2] :].lstrip(b"\n")
+        numbers = body.replace(b"\t", b" ").partition(b" ")[2].partition(b"\n")[0][:200]
+        texty = not body or (numbers and not numbers.translate(None, NUMERIC))
+        return "text" if texty else "word2vec-binary"
     if width_of(head) > 0:
         return "text"
     raise FormatError(

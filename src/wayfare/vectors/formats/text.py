@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from wayfare.errors import FormatError
-from wayfare.vectors.formats.builder import Builder
+from wayfare.vectors.formats.builder import Builder, flaw_of
 from wayfare.vectors.formats.request import CHUNK, Request, Stream, open_stream
 from wayfare.vectors.store import Floats
 from wayfare.vectors.table import Table
@@ -120,6 +120,9 @@ def _add(builder: Builder, block: bytes, first: int, dim: int) -> int:
         seen += 1
         try:
             word, values = _one(line, dim)
+            # Here, so that of several bad lines the first is told first.
+            if flaw := flaw_of(word, values):
+                raise ValueError(flaw)
         except ValueError as error:
             builder.problem(number, str(error))
             continue
@@ -156,7 +159,7 @@ def _one(line: bytes, dim: int) -> tuple[bytes, Floats]:
         raise ValueError(f"expected a word and {dim} numbers, found {found} numbers")
     word, *numbers = fields
     beyond = word.rpartition(b" ")[2]
-    if b" " in word and b"." in beyond and NUMBER.fullmatch(beyond):
+    if b" " in word and NUMBER.fullmatch(beyond):
         raise ValueError(f"expected a word and {dim} numbers, found more")
     for column, field in enumerate(numbers, 2):
         if not NUMBER.fullmatch(field):

@@ -61,15 +61,15 @@ def _entries(
 def _stop_if_lost(
     request: Request, buffer: bytes, dim: int, done: int, promised: int, *, ended: bool
 ) -> None:
+    if len(buffer) > LONGEST_WORD and b" " not in buffer[:LONGEST_WORD]:
+        raise FormatError(
+            f"word {done + 1} has no end: these are not words and {dim} numbers each",
+            path=request.path,
+        )
     if ended:
         raise FormatError(
             f"the header promises {promised} words, the file ends in word {done + 1}: "
             "it was cut short, fetch it again",
-            path=request.path,
-        )
-    if len(buffer) > LONGEST_WORD and b" " not in buffer[:LONGEST_WORD]:
-        raise FormatError(
-            f"word {done + 1} has no end: these are not words and {dim} numbers each",
             path=request.path,
         )
 
