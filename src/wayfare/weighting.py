@@ -257,11 +257,11 @@ WEIGHTINGS: dict[str, Weighting] = {
 }
 
 
-def resolve(weighting: str | Weighting | Fitted | Callable[[Counts], Any]) -> Weighting | Fitted:
+def resolve(weighting: str | Weighting | Callable[[Counts], Any]) -> Weighting:
     """Return the weighting of that name, or the caller's own as it came.
 
-    A name; an object with `fit`; an object with `apply` only, which is used as already fitted; or
-    a function of `Counts`. Raises `InputError` for anything else.
+    A name, an object with `fit`, or a function of `Counts`. Raises `InputError` for anything else,
+    and for what is fitted already: its numbers stand for the words of the corpus of its fit.
 
     >>> resolve("tfidf")
     Tfidf()
@@ -272,13 +272,16 @@ def resolve(weighting: str | Weighting | Fitted | Callable[[Counts], Any]) -> We
             raise InputError(f"weighting: {weighting!r} came; give {known}, or your own object")
         return WEIGHTINGS[weighting]
     if not isinstance(weighting, type):
-        if isinstance(weighting, Weighting | Fitted):
+        if isinstance(weighting, Weighting):
             return weighting
+        if isinstance(weighting, Fitted):
+            raise InputError(
+                f"weighting: {weighting.fingerprint} is fitted to another corpus; call encode() "
+                "of that corpus, or give an object with fit"
+            )
         if callable(weighting):
             return Custom(weighting)
-    raise InputError(
-        f"weighting: {weighting!r} came; give a name, an object with fit or apply, or a function"
-    )
+    raise InputError(f"weighting: {weighting!r} came; give a name, an object with fit, a function")
 
 
 def checked_weights(weights: Any, counts: Counts, name: str) -> NDArray[np.float64]:

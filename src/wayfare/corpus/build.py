@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["encode", "matrix", "ragged", "texts", "tokens"]
 
 Parts = dict[str, Any]
-Weigh = str | Weighting | Fitted | Callable[[Counts], Any]
+Weigh = str | Weighting | Callable[[Counts], Any]
 
 
 def texts(
@@ -163,9 +163,7 @@ def _vectors(vectors: Vectors | None, unknown: Unknown) -> Vectors:
     return vectors
 
 
-def _weigh(
-    counted: Counted, vectors: Vectors, weighting: Weighting | Fitted, unknown: Unknown
-) -> Parts:
+def _weigh(counted: Counted, vectors: Vectors, weighting: Weighting, unknown: Unknown) -> Parts:
     found = embed(counted.new, vectors, unknown)
     counts, missing = collect(counted, found.known)
     return _finish(counts, missing, found.points, found.words, vectors, weighting, unknown)
@@ -177,10 +175,10 @@ def _finish(
     points: NDArray[np.float32],
     words: tuple[str, ...],
     vectors: Vectors,
-    weighting: Weighting | Fitted,
+    weighting: Weighting,
     unknown: Unknown,
 ) -> Parts:
-    fitted = weighting.fit(counts) if isinstance(weighting, Weighting) else weighting
+    fitted = weighting.fit(counts)
     weighed = weigh_in_place(counts, fitted)
     return _parts(weighed, missing, points, words, vectors, fitted, unknown)
 

@@ -16,7 +16,7 @@ from wayfare.corpus.columns import as_column, as_ids, as_metadata
 from wayfare.corpus.sources import Sources
 from wayfare.errors import InputError
 from wayfare.measure import Measure
-from wayfare.weighting import Counts, Fitted, Weighting, segment_sums
+from wayfare.weighting import Counts, Fitted, segment_sums
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Corpus"]
 
-Weigh = str | Weighting | Fitted | Callable[[Counts], Any]
 Tokenize = Callable[[str], Sequence[str]]
 
 

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from wayfare.corpus import build, files, mat, tables
 from wayfare.corpus.assemble import Unknown, Vectors
 from wayfare.readers import OnError
-from wayfare.weighting import Counts, Fitted, Weighting
+from wayfare.weighting import Counts, Weighting
 
 __all__ = ["Sources"]
 
-Weigh = str | Weighting | Fitted | Callable[[Counts], Any]
+Weigh = str | Weighting | Callable[[Counts], Any]
 Tokenize = Callable[[str], Sequence[str]]
 
 
