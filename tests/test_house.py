@@ -24,6 +24,7 @@ ORDER = [
     "explain",
     "solution",
     "wfr",
+    "many",
     "wmd",
     "metrics",
     "front",

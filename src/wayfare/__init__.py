@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from wayfare.corpus import Corpus
     from wayfare.errors import WayfareError
+    from wayfare.front import DistanceBounds, distance, pairwise, pairwise_bounds
     from wayfare.measure import Measure
+    from wayfare.solution import Certificate, Plan, Solution, Status
     from wayfare.text import tokenize
     from wayfare.vectors import WordVectors
 
@@ -19,14 +21,37 @@ __version__ = "0.1.0"
 
 # Each public name and the room it lives in.
 _ROOMS = {
+    "Certificate": "wayfare.solution",
     "Corpus": "wayfare.corpus",
+    "DistanceBounds": "wayfare.front",
     "Measure": "wayfare.measure",
+    "Plan": "wayfare.solution",
+    "Solution": "wayfare.solution",
+    "Status": "wayfare.solution",
     "WayfareError": "wayfare.errors",
     "WordVectors": "wayfare.vectors",
+    "distance": "wayfare.front",
+    "pairwise": "wayfare.front",
+    "pairwise_bounds": "wayfare.front",
     "tokenize": "wayfare.text",
 }
 
-__all__ = ["Corpus", "Measure", "WayfareError", "WordVectors", "__version__", "tokenize"]
+__all__ = [
+    "Certificate",
+    "Corpus",
+    "DistanceBounds",
+    "Measure",
+    "Plan",
+    "Solution",
+    "Status",
+    "WayfareError",
+    "WordVectors",
+    "__version__",
+    "distance",
+    "pairwise",
+    "pairwise_bounds",
+    "tokenize",
+]
 
 
 def __getattr__(name: str) -> Any:

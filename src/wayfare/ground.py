@@ -61,7 +61,8 @@ def distances(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(cdist(x, y))
     # What cancellation leaves of two equal points is not a distance.
     spread[spread < 8 * np.finfo(np.float64).eps * squared] = 0.0
-    return np.sqrt(spread, out=spread)
+    np.sqrt(spread, out=spread)
+    return np.asarray(spread)
 
 
 def cosines(x: NDArray[Any], y: NDArray[Any], eta: float) -> NDArray[np.float64]:
@@ -114,7 +115,7 @@ class CosineTable:
 
         query = np.ascontiguousarray(query, dtype=self.points.dtype)
         squared = np.einsum("ij,ij->i", query, query, dtype=np.float64).astype(query.dtype)
-        table = self.points @ query.T
+        table: NDArray[Any] = self.points @ query.T
         cosines_from_products(table, self.squared, squared, 0.25 / eta**2)
         return table
 

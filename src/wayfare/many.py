@@ -35,10 +35,14 @@ CERTIFIED, STALLED, CUT = 0, 1, 2
 class Rows(Protocol):
     """What is wanted of a corpus: rows of weights over points."""
 
-    points: NDArray[np.float32]
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    weights: Array
+    @property
+    def points(self) -> NDArray[np.float32]: ...
+    @property
+    def indptr(self) -> NDArray[np.int64]: ...
+    @property
+    def indices(self) -> NDArray[np.int32]: ...
+    @property
+    def weights(self) -> Array: ...
 
 
 @dataclass(frozen=True)

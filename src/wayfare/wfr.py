@@ -160,8 +160,7 @@ def _prepare(first: Measure, second: Measure, eta: float) -> _Problem:
 
 def _run(problem: _Problem, tol: float, floor: float) -> tuple[_State, Work]:
     """Sinkhorn as far as it is the fastest way, then the interior-point finish."""
-    m, n = problem.cosines.shape
-    if m == 0:
+    if problem.cosines.size == 0:
         return _State(np.zeros(0), np.zeros(0), np.zeros((0, 0))), Work()
     identity = _coincidence(problem)
     if identity is not None:

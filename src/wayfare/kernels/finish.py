@@ -58,7 +58,8 @@ def finish(
     tau = 1.0 / pairs
     plan = np.where(finite, tau / slack, 0.0)
     steps = 0
-    for steps in range(1, MOST_STEPS + 1):
+    while steps < MOST_STEPS:
+        steps += 1
         step = _newton(plan, slack, mu * np.exp(-phi), nu * np.exp(-psi), finite)
         if step is None:
             break

@@ -73,10 +73,10 @@ Goal = namedtuple("Goal", "total scale elsewhere margin tol atol cut")
 def workspace(m: int, n: int, dtype: Any) -> Work:
     """Flat arrays for problems of up to m x n points; one thread uses one workspace."""
     m, n = -(-max(m, 1) // 16) * 16, -(-max(n, 1) // 16) * 16
-    matrices = [np.empty(m * n, dtype) for _ in range(4)]
+    matrices = (np.empty(m * n, dtype) for _ in range(4))
     rows, cols = np.zeros(8 * m, dtype), np.zeros(8 * n, dtype)
     integer = np.int32 if dtype == np.float32 else np.int64
-    return Work(*matrices, rows, cols, rows.view(integer), cols.view(integer))
+    return Work._make((*matrices, rows, cols, rows.view(integer), cols.view(integer)))
 
 
 @jit

@@ -55,7 +55,7 @@ def _same(columns: Any, own: Any, weights: Any, mass: float, mu: Any) -> bool:
     """Whether a document is the query itself, up to its mass."""
     if len(columns) != len(own):
         return False
-    for j in range(len(columns)):
+    for j in range(len(columns)):  # noqa: SIM110 (the compiler knows loops)
         if columns[j] != own[j] or weights[j] / mass != mu[j]:
             return False
     return True

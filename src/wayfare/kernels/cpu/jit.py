@@ -6,11 +6,11 @@ import hashlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["announce_compilation", "jit"]
+__all__ = ["FAST_MATH", "announce_compilation", "jit"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,13 +32,13 @@ _STAMP = _source_stamp()
 
 def jit(function: Function) -> Function:
     """Compile `function` to machine code without the interpreter's lock; cached on disk."""
-    compiled = numba.njit(
+    compiled: Any = numba.njit(
         cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=FAST_MATH
     )(function)
-    cache_file = getattr(compiled._cache, "_cache_file", None)
+    cache_file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
-    return compiled  # type: ignore[no-any-return]
+    return cast(Function, compiled)
 
 
 _announced = False

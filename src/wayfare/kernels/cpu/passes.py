@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-from wayfare.kernels.cpu.jit import jit
+from wayfare.kernels.cpu.jit import FAST_MATH, jit
 
 __all__ = ["add_rows", "exp2_row", "log2_row", "max_rows", "semicouple_rows", "sharpen"]
 
@@ -118,12 +118,12 @@ def exp2_row(values: Any, out: Any, scratch: Any, bits: Any, n: int) -> None:
     """`out_j = 2^values_j`, the exponent clamped to what the type holds as a normal number."""
 
 
-@overload(log2_row, fastmath=True)
+@overload(log2_row, jit_options={"fastmath": FAST_MATH})
 def _log2_row(values: Any, value_bits: Any, out: Any, scratch: Any, bits: Any, n: int) -> Any:
     return _log2_single if values.dtype == numba.float32 else _log2_double
 
 
-@overload(exp2_row, fastmath=True)
+@overload(exp2_row, jit_options={"fastmath": FAST_MATH})
 def _exp2_row(values: Any, out: Any, scratch: Any, bits: Any, n: int) -> Any:
     return _exp2_single if values.dtype == numba.float32 else _exp2_double
 

@@ -1,0 +1,283 @@
+"""The front door: the distance of two documents, and of all pairs of two corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfare import wfr
+from wayfare.corpus import Corpus
+from wayfare.errors import InputError
+from wayfare.ground import check_eta, check_tol
+from wayfare.many import Bounds, Documents, Scratch
+from wayfare.measure import Measure
+from wayfare.metrics import MetricName, Settings, metric_named
+from wayfare.progress import Progress
+from wayfare.solution import Solution
+from wayfare.text import tokenize
+from wayfare.threads import count_jobs, in_threads, one_blas_thread
+from wayfare.vectors import WordVectors
+
+__all__ = ["DEFAULT_ETA", "DistanceBounds", "distance", "pairwise", "pairwise_bounds"]
+
+Array = NDArray[np.float64]
+Document = str | Sequence[str] | Measure
+Many = Corpus | Sequence[str] | Sequence[Sequence[str]] | Sequence[Measure]
+
+DEFAULT_ETA = 0.5  # for points that come without word vectors
+
+# Documents a block: enough to share words in one table, few enough for the table to stay in cache.
+BLOCK = 192
+QUERIES_PER_TASK = 16
+
+
+def distance(
+    a: Document,
+    b: Document,
+    *,
+    vectors: WordVectors | None = None,
+    eta: float | None = None,
+    metric: MetricName = "wfr",
+    tol: float = 1e-3,
+    atol: float = 1e-12,
+    method: wfr.Method = "auto",
+    weighting: Any = "nbow",
+    tokenizer: Callable[[str], Sequence[str]] | None = None,
+    unknown: Any = "skip",
+) -> Solution:
+    """How far apart two documents are, and the proof.
+
+    `a` and `b` are texts, lists of words, or measures, in any mix. `eta` is in the unit of the points:
+    nothing travels farther than `pi * eta`; None takes what suits the vectors. For `wfr` the answer
+    is certified: `upper - lower <= tol * max(upper, atol * (|mu| + |nu|))`, both bounds on J, or
+    `status` says that it could not be. An empty document is the zero measure, not an error. Raises
+    `InputError` for settings and inputs that cannot be used.
+
+    >>> answer = distance("Rain falls on the river", "Snow falls on the lake", tol=1e-6)
+    >>> answer.status, round(answer.value, 3)
+    (<Status.CERTIFIED: 'certified'>, 0.51)
+    """
+    solve = metric_named(metric)
+    first, second, used = _two_measures(a, b, vectors, weighting, tokenizer, unknown)
+    settings = Settings(
+        eta=_eta(eta, used), tol=check_tol(tol), atol=check_tol(atol, "atol"), method=method
+    )
+    return solve(first, second, settings)
+
+
+@dataclass(frozen=True)
+class DistanceBounds:
+    """Proven bounds on each distance of two corpora, in the unit of the distance."""
+
+    lower: Array
+    upper: Array
+
+
+def pairwise(
+    a: Many,
+    b: Many | None = None,
+    *,
+    vectors: WordVectors | None = None,
+    eta: float | None = None,
+    metric: MetricName = "wfr",
+    tol: float = 1e-3,
+    atol: float = 1e-12,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    dtype: Any = None,
+) -> Array:
+    """The distances of all pairs, shape (len(a), len(b)); of `a` with itself where `b` is None.
+
+    Corpora, lists of texts, of word lists, or of measures. For `wfr` each entry is the certified
+    upper bound, within `tol` as in `distance`; `pairwise_bounds` gives both bounds. `n_jobs` is the
+    number of threads (None: all cores); the result does not depend on it. `dtype` asks for float32
+    or float64 tables alone; None uses float32 and goes on in float64 where that cannot certify.
+
+    >>> d = pairwise(["rain and wind", "wind and rain", "a quiet evening"])
+    >>> d.shape, bool(d[0, 1] == 0.0), bool(d[0, 2] == d[2, 0])
+    ((3, 3), True, True)
+    """
+    if metric == "wfr":
+        bounds = pairwise_bounds(
+            a,
+            b,
+            vectors=vectors,
+            eta=eta,
+            tol=tol,
+            atol=atol,
+            n_jobs=n_jobs,
+            progress=progress,
+            dtype=dtype,
+        )
+        return bounds.upper
+    solve = metric_named(metric)
+    first, second, used = _two_corpora(a, b, vectors)
+    settings = Settings(eta=_eta(eta, used), tol=check_tol(tol), atol=check_tol(atol, "atol"))
+    rows = [first.measure(i) for i in range(len(first))]
+    cols = rows if second is None else [second.measure(j) for j in range(len(second))]
+    out = np.zeros((len(rows), len(cols)))
+
+    def fill(i: int) -> int:
+        start = i + 1 if second is None else 0
+        for j in range(start, len(cols)):
+            out[i, j] = solve(rows[i], cols[j], settings).value
+        return len(cols) - start
+
+    _run(fill, range(len(rows)), count_jobs(n_jobs), "solving", out.size, progress)
+    return _mirrored(out) if second is None else out
+
+
+def pairwise_bounds(
+    a: Many,
+    b: Many | None = None,
+    *,
+    vectors: WordVectors | None = None,
+    eta: float | None = None,
+    tol: float = 1e-3,
+    atol: float = 1e-12,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    dtype: Any = None,
+) -> DistanceBounds:
+    """Proven bounds on the WFR distance of all pairs; the settings of `pairwise`.
+
+    >>> bounds = pairwise_bounds(["rain and wind"], ["a quiet evening"])
+    >>> bool(bounds.lower[0, 0] <= bounds.upper[0, 0] <= 1.001 * bounds.lower[0, 0])
+    True
+    """
+    first, second, used = _two_corpora(a, b, vectors)
+    eta, tol, atol = _eta(eta, used), check_tol(tol), check_tol(atol, "atol")
+    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+        raise InputError(f"dtype: {dtype!r} came; give float32, float64 or None")
+    precision = None if dtype is None else np.dtype(dtype).type
+    columns = first if second is None else second
+    lower, upper = (np.zeros((len(first), len(columns))) for _ in range(2))
+    measures = [first.measure(i) for i in range(len(first))]
+
+    def fill(task: tuple[Documents, int, range]) -> int:
+        block, offset, queries = task
+        widest = max((len(measures[i]) for i in queries), default=0)
+        scratch = Scratch(widest, block.longest)
+        done = 0
+        for i in queries:
+            start = 0 if second is not None else min(max(i + 1 - offset, 0), len(block))
+            picks = np.arange(start, len(block))
+            found = block.solve(
+                block.query(measures[i]),
+                picks,
+                eta=eta,
+                tol=tol,
+                atol=atol,
+                scratch=scratch,
+                dtype=precision,
+            )
+            _put(found, lower[i], upper[i], offset + start)
+            done += len(block)
+        return done
+
+    jobs = count_jobs(n_jobs)
+    _run(fill, _tasks(columns, len(first)), jobs, "solving", upper.size, progress)
+    for side in (lower, upper):
+        np.sqrt(2.0 * side, out=side)
+        side *= eta
+    if second is None:
+        lower, upper = _mirrored(lower), _mirrored(upper)
+    return DistanceBounds(lower, upper)
+
+
+def _put(found: Bounds, lower: Array, upper: Array, start: int) -> None:
+    lower[start : start + len(found.lower)] = found.lower
+    upper[start : start + len(found.upper)] = found.upper
+
+
+def _tasks(columns: Documents, rows: int) -> Iterator[tuple[Documents, int, range]]:
+    """Blocks of documents, each prepared once, against a few queries at a time."""
+    for start in range(0, len(columns), BLOCK):
+        block = columns.block(start, min(start + BLOCK, len(columns)))
+        for first in range(0, rows, QUERIES_PER_TASK):
+            yield block, start, range(first, min(first + QUERIES_PER_TASK, rows))
+
+
+def _run(
+    work: Callable[[Any], int], tasks: Any, jobs: int, what: str, total: int, show: bool | None
+) -> None:
+    with one_blas_thread(), Progress(what, total=total, unit="pairs", show=show) as progress:
+        for done in in_threads(work, tasks, jobs):
+            progress.advance(done)
+
+
+def _mirrored(upper_triangle: Array) -> Array:
+    return np.asarray(upper_triangle + upper_triangle.T)
+
+
+def _eta(eta: float | None, vectors: Any) -> float:
+    if eta is not None:
+        return check_eta(eta)
+    return DEFAULT_ETA if vectors is None else float(vectors.default_eta)
+
+
+def _two_measures(
+    a: Document, b: Document, vectors: Any, weighting: Any, tokenizer: Any, unknown: Any
+) -> tuple[Measure, Measure, Any]:
+    """Both documents as measures, and the vectors that words were looked up in, if any were."""
+    measures: dict[int, Measure] = {}
+    texts: dict[int, str | Sequence[str]] = {}
+    for at, document in enumerate((a, b)):
+        if isinstance(document, Measure):
+            measures[at] = document
+        else:
+            texts[at] = _checked_document("ab"[at], document)
+    if texts:
+        words = _words(texts.values(), tokenizer)
+        corpus = Corpus.from_tokens(words, vectors=vectors, weighting=weighting, unknown=unknown)
+        measures |= {at: corpus[place] for place, at in enumerate(texts)}
+        vectors = corpus.vectors
+    return measures[0], measures[1], vectors
+
+
+def _checked_document(name: str, document: Any) -> str | Sequence[str]:
+    if isinstance(document, str):
+        return document
+    if isinstance(document, Sequence) and not isinstance(document, bytes | bytearray):
+        return document
+    raise InputError(
+        f"{name}: {type(document).__name__} came; give a text (str), a list of words, or a Measure"
+    )
+
+
+def _words(
+    documents: Iterable[str | Sequence[str]], tokenizer: Callable[[str], Sequence[str]] | None
+) -> list[Sequence[str]]:
+    """The words of texts; a list of words stays as it is."""
+    split = tokenizer or tokenize
+    return [split(one) if isinstance(one, str) else one for one in documents]
+
+
+def _two_corpora(a: Many, b: Many | None, vectors: Any) -> tuple[Documents, Documents | None, Any]:
+    if isinstance(a, Corpus) and isinstance(b, Sequence) and b and not isinstance(b[0], Measure):
+        # Texts beside a corpus are read the way the corpus was.
+        b = a.encode(cast(Any, b), share=False)
+    first, used = _documents("a", a, vectors)
+    if b is None:
+        return first, None, used
+    second, used_too = _documents("b", b, vectors or used)
+    return first, second, used or used_too
+
+
+def _documents(name: str, source: Any, vectors: Any) -> tuple[Documents, Any]:
+    if isinstance(source, Corpus):
+        return Documents.of(source), source.vectors
+    if isinstance(source, str | Measure) or not isinstance(source, Sequence):
+        raise InputError(
+            f"{name}: {type(source).__name__} came; give a Corpus, or a list of texts, word lists "
+            "or measures"
+        )
+    if source and all(isinstance(one, Measure) for one in source):
+        return Documents.of_measures(source), vectors
+    documents = [_checked_document(f"{name}[{at}]", one) for at, one in enumerate(source)]
+    corpus = Corpus.from_tokens(_words(documents, None), vectors=vectors, progress=False)
+    return Documents.of(corpus), corpus.vectors
