@@ -1,3 +1,4 @@
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -342,6 +343,13 @@ def test_a_corpus_can_be_built_of_its_arrays_again(tokens):
 def test_arrays_that_do_not_fit_are_refused(arrays, said):
     with pytest.raises(InputError, match=said):
         Corpus(*map(np.array, arrays))
+
+
+def test_a_corpus_can_be_pickled():
+    corpus = Corpus.from_texts(["a b", "c"], vectors=VECTORS, weighting="tfidf", ids=["p", "q"])
+    again = pickle.loads(pickle.dumps(corpus))
+    assert bags(again) == bags(corpus)
+    assert bags(again.encode(["a d"])) == bags(corpus.encode(["a d"]))
 
 
 @pytest.mark.parametrize("times", [255, 256, 70_000, 10_000_000])

@@ -15,9 +15,9 @@ from wayfare.weighting import (
     Sif,
     Tfidf,
     Weighting,
-    checked_weights,
     resolve,
     segment_sums,
+    weigh,
 )
 
 
@@ -187,7 +187,7 @@ def test_what_is_no_weighting_is_refused(wrong, said):
 )
 def test_what_a_custom_weighting_returns_is_checked(weights, said):
     with pytest.raises(InputError, match=said):
-        checked_weights(weights, counts_of([[1, 1]]), "mine")
+        weigh(counts_of([[1, 1]]), Custom(lambda counts: weights))
 
 
 @pytest.mark.parametrize("a", [0, -1, float("nan"), float("inf")])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wayfare.corpus.counting import Counted
 from wayfare.errors import InputError
-from wayfare.weighting import Counts, Fitted, checked_weights, segment_sums
+from wayfare.weighting import Counts, Fitted, segment_sums, weigh
 
 __all__ = [
     "Embedded",
@@ -115,9 +115,9 @@ def keep_known(counts: Counts, known: NDArray[np.bool_]) -> tuple[Counts, NDArra
 
 def weigh_in_place(counts: Counts, fitted: Fitted) -> Counts:
     """Turn the counts into weights, a run of documents at a time, and drop zero weights."""
-    name, zeros = fitted.fingerprint, 0
+    zeros = 0
     for start, block in counts.blocks():
-        weights = checked_weights(fitted.apply(block), block, name)
+        weights = weigh(block, fitted)
         counts.values[start : start + len(weights)] = weights
         zeros += int(np.count_nonzero(weights == 0))
     return _where(counts, counts.values != 0) if zeros else counts

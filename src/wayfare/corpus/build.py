@@ -266,9 +266,12 @@ def _points(number: int, array: Any) -> NDArray[np.float32]:
             f"arrays[{number}]: {points.dtype} of shape {points.shape} came; "
             "give (points, dimensions)"
         )
-    points = points.astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):
+        points = points.astype(np.float32, copy=False)
     if not np.isfinite(points).all():
-        raise InputError(f"arrays[{number}]: NaN or infinity came; drop or repair those points")
+        raise InputError(
+            f"arrays[{number}]: NaN, or infinity in float32, came; drop or repair those points"
+        )
     return points
 
 

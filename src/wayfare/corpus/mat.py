@@ -122,7 +122,8 @@ def _document(number: int, points: Any, counts: Any, words: Any, path: str) -> _
         raise FormatError(
             f"document {number + 1}: {len(names)} words for {len(count)} counts", path=path
         )
-    rows = np.ascontiguousarray(array.T, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        rows = np.ascontiguousarray(array.T, dtype=np.float32)
     if not (np.isfinite(rows).all() and np.isfinite(count).all() and (count >= 0).all()):
         raise FormatError(f"document {number + 1}: NaN, infinity or a negative count", path=path)
     return _Document(rows, count.astype(np.float64), names)
