@@ -227,7 +227,7 @@ def test_encoding_takes_words_of_a_corpus_from_texts():
 
 
 def test_encoding_needs_a_corpus_of_words():
-    with pytest.raises(InputError, match="keeps no word vectors"):
+    with pytest.raises(InputError, match="keeps no vectors or no weighting"):
         Corpus.from_ragged([[[1.0]]]).encode(["a"])
     with pytest.raises(InputError, match="give lists of words"):
         Corpus.from_tokens([["a"]], vectors=VECTORS).encode(["a"])
@@ -350,6 +350,12 @@ def test_a_corpus_can_be_pickled():
     again = pickle.loads(pickle.dumps(corpus))
     assert bags(again) == bags(corpus)
     assert bags(again.encode(["a d"])) == bags(corpus.encode(["a d"]))
+    query = corpus.encode(["a d"], share=False)
+    alone = pickle.loads(pickle.dumps(query))
+    assert bags(alone) == bags(query)
+    assert alone.origin is None
+    with pytest.raises(InputError, match=r"a pickle of encode\(share=False\)"):
+        alone.encode(["a"])
 
 
 @pytest.mark.parametrize("times", [255, 256, 70_000, 10_000_000])

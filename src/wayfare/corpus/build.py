@@ -125,8 +125,8 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
     """Count new documents in the numbering of `home` and weigh them with its fitted weighting."""
     if home.vectors is None or home.vocabulary is None or home.weighting is None:
         raise InputError(
-            "encode: this corpus keeps no word vectors (it came from arrays of points or a .mat); "
-            "build the other corpus the same way"
+            "encode: this corpus keeps no vectors or no weighting (it came from points, a .mat, or "
+            "a pickle of encode(share=False)); encode with the corpus of the words"
         )
     counter = TermCounter(home.word_rows)
     kept: list[Any] = []
