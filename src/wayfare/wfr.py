@@ -90,7 +90,7 @@ def solve(
 
     >>> here, there = Measure([[0.0]], [1.0]), Measure([[1.0]], [1.0])
     >>> answer = solve(here, there, eta=0.5)
-    >>> round(answer.objective, 6), round(2 - 2 * np.cos(1.0), 6)
+    >>> round(answer.objective, 6), round(float(2 - 2 * np.cos(1.0)), 6)
     (0.919395, 0.919395)
     """
     eta, tol, atol = check_eta(eta), check_tol(tol), check_tol(atol, "atol")
