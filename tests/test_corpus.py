@@ -314,6 +314,25 @@ def test_what_is_no_text_is_refused(texts, said):
         Corpus.from_texts(texts, vectors=VECTORS)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        ([["a", ["b"]]], "no string"),
+        ([["a", 3]], "3 is a int"),
+        (["a"], "tokens: 'a' came; give a list of words for each document"),
+        ([{"a", "b"}], "give a list of words"),
+    ],
+)
+def test_what_are_no_words_is_refused(tokens, said):
+    with pytest.raises(InputError, match=said):
+        Corpus.from_tokens(tokens, vectors=VECTORS)
+
+
+def test_words_may_come_in_any_sequence():
+    corpus = Corpus.from_tokens([np.array(["a", "b"]), ("c",), ["d"]], vectors=VECTORS)
+    assert corpus.vocabulary == ("a", "b", "c", "d")
+
+
 def test_a_tokenizer_that_returns_text_is_refused():
     with pytest.raises(InputError, match="give a list of words"):
         Corpus.from_texts(["a"], vectors=VECTORS, tokenizer=str.upper)

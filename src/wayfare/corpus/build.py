@@ -130,9 +130,10 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
         )
     counter = TermCounter(home.word_rows)
     kept: list[Any] = []
-    for document in _documents("texts", source):
-        counter.add(_read(document, home, len(kept)))
-        kept.append(document)
+    for number, document in enumerate(_documents("texts", source)):
+        counter.add(_read(document, home, number))
+        if keep:
+            kept.append(document)
     counted = counter.finish()
     found = embed(counted.new, home.vectors, home.unknown)
     counts, missing = collect(counted, found.known)
@@ -229,6 +230,8 @@ def _words(text: Any, tokenizer: Callable[[str], Sequence[str]], number: int) ->
 
 
 def _as_words(words: Any) -> Sequence[str]:
+    if isinstance(words, np.ndarray):
+        words = words.tolist()
     if isinstance(words, str) or not isinstance(words, Sequence):
         raise InputError(f"tokens: {words!r:.60} came; give a list of words for each document")
     return words

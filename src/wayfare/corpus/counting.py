@@ -16,6 +16,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfare.errors import InputError
+
 __all__ = ["Counted", "TermCounter"]
 
 BLOCK = 1 << 18  # words held as Python strings before they are counted: about 15 MB
@@ -82,7 +84,10 @@ class TermCounter:
         if not documents:
             return
         look_up = self._numbers.__getitem__
-        numbers = np.fromiter(map(look_up, self._words), np.int64, len(self._words))
+        try:
+            numbers = np.fromiter(map(look_up, self._words), np.int64, len(self._words))
+        except TypeError:  # unhashable
+            raise InputError("tokens: a word came that is no string; give strings") from None
         self._words.clear()
         lengths = np.array(self._lengths, dtype=np.int64)
         self._lengths.clear()

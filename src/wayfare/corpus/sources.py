@@ -194,10 +194,12 @@ class Sources:
         `on_error="skip"` left out stands in `skipped` and in a warning of the log.
 
         >>> from wayfare import Corpus
-        >>> from tempfile import NamedTemporaryFile
-        >>> with NamedTemporaryFile("w", suffix=".jsonl") as file:
-        ...     _ = file.write('{"text": "rates rise", "key": 7}'); file.flush()
-        ...     corpus = Corpus.from_file(file.name, id="key")
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "news.jsonl")
+        ...     _ = path.write_text('{"text": "rates rise", "key": 7}')
+        ...     corpus = Corpus.from_file(path, id="key")
         >>> corpus.ids, corpus[0].words
         (array([7]), ('rates', 'rise'))
         """
