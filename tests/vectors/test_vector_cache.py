@@ -89,10 +89,10 @@ def test_the_arguments_belong_to_the_key(path):
 def test_the_hash_is_remembered_while_the_file_stays_as_it_is(path, monkeypatch):
     age(path, monkeypatch)
     first = cache.hash_of([path])
-    real = cache.hashlib.file_digest
-    monkeypatch.setattr(cache.hashlib, "file_digest", lambda *a: pytest.fail("hashed again"))
+    real = cache._hash_bytes
+    monkeypatch.setattr(cache, "_hash_bytes", lambda *a: pytest.fail("hashed again"))
     assert cache.hash_of([path]) == first
-    monkeypatch.setattr(cache.hashlib, "file_digest", real)
+    monkeypatch.setattr(cache, "_hash_bytes", real)
     write(path, "a 1 2\n")
     assert cache.hash_of([path]) != first
 
@@ -146,6 +146,15 @@ def test_it_can_be_looked_at_and_cleared(path):
     assert cache_info().bytes == 0
     assert clear_cache().entries == ()
     assert "a" in vectors
+
+
+@pytest.mark.usefixtures("small")
+def test_the_empty_word_alone(tmp_path):
+    np.save(tmp_path / "v.npy", np.ones((1, 2)))
+    write(tmp_path / "v.txt", "\n")
+    for _ in range(2):
+        vectors = WordVectors.load(tmp_path / "v.npy", unit=False)
+        assert vectors.embed(["a", ""])[1].tolist() == [False, True]
 
 
 def test_small_files_and_unwanted_caches_leave_no_trace(path, monkeypatch):

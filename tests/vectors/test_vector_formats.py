@@ -223,6 +223,10 @@ def test_fasttext_bin(fasttext_model, tmp_path, packed):
         points, known = ours.embed(strange, unknown="subword")
         assert known.all()
         np.testing.assert_allclose(points, [oracle[w] for w in strange], atol=1e-7)
+    for ours in (vectors, live):
+        again = pickle.loads(pickle.dumps(ours))
+        assert again.fingerprint == ours.fingerprint
+        assert (again.embed(stored)[0] == ours.embed(stored)[0]).all()
     assert 0 < vectors.default_eta < 1
     assert repr(vectors).startswith("WordVectors('model.bin', ")
     assert len(vectors.fingerprint) == 32
@@ -291,6 +295,9 @@ def test_safetensors_and_tokenizer(tmp_path, weights, inside):
     named = WordVectors.load(tmp_path / inside / "model.safetensors", unit=False)
     assert named.fingerprint == vectors.fingerprint
     assert vectors.words[2] == "river"
+    again = pickle.loads(pickle.dumps(vectors))
+    assert again.fingerprint == vectors.fingerprint
+    assert again.embed(["riverside", "[CLS]"])[1].tolist() == [True, False]
 
 
 def test_the_layout_of_wordllama(tmp_path):

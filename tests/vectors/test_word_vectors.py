@@ -94,15 +94,16 @@ def test_subwords_where_there_are_none(unit):
     ("call", "message"),
     [
         (lambda v: v.embed("bank"), "words: the str 'bank' came"),
-        (lambda v: v.embed(["bank", 3]), "words: 3 is a int"),
+        (lambda v: v.embed(["bank", 3]), "words: 3 is of type int"),
         (lambda v: v.embed(["bank"], unknown="ignore"), "unknown: 'ignore' came"),
         (
             lambda v: WordVectors.from_arrays(["a"], [[1], [2]]),
             r"array: shape \(2, 1\) for 1 words",
         ),
         (lambda v: WordVectors.from_arrays(["a"], [["x"]]), "array: give real numbers"),
-        (lambda v: WordVectors.from_arrays([3], [[1]]), "words: 3 is a int"),
+        (lambda v: WordVectors.from_arrays([3], [[1]]), "words: 3 is of type int"),
         (lambda v: WordVectors.from_arrays(["a"], [[1]], unit="yes"), "unit: 'yes' came"),
+        (lambda v: WordVectors.default(unit=1), "unit: 1 came"),
         (lambda v: WordVectors.from_gensim([1]), "vectors: list came"),
     ],
 )
@@ -194,6 +195,13 @@ def test_the_default_knows_every_word_but_the_empty_one():
     assert not np.allclose(vectors["<s>"], _unit(WordVectors.default(unit=False)._store._rows[1]))
 
 
+def test_a_pickled_tokenizer_keeps_its_settings():
+    store = WordVectors.default()._store
+    again = pickle.loads(pickle.dumps(store))
+    words = ["<s>", "</s>", "river"]
+    assert (again.gather(words, subwords=False)[0] == store.gather(words, subwords=False)[0]).all()
+
+
 def _unit(row):
     return row / np.linalg.norm(row)
 
@@ -234,7 +242,7 @@ def test_no_warning_after_a_fork():
     )
     if not hasattr(sys, "getwindowsversion"):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        assert done.stderr == b""
+        assert b"TOKENIZERS_PARALLELISM" not in done.stderr
 
 
 def test_the_default_taken_away(monkeypatch):

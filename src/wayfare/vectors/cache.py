@@ -25,13 +25,14 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from wayfare.progress import Progress
 from wayfare.vectors.store import LoadReport
 from wayfare.vectors.table import Table
 from wayfare.vectors.vocabulary import Vocabulary
@@ -52,6 +53,7 @@ LAYOUT = 1  # part of every key: changes whenever the layout or a reader's outco
 MAGIC = b"wayfare table\n"
 ALIGNMENT = 64
 SETTLED = 2_000_000_000  # nanoseconds after which a file's times can be relied upon
+BLOCK = 1_000_000  # bytes hashed at a time
 SMALLEST = 1 << 20  # bytes; parsing less takes no longer than opening a cache
 
 
@@ -82,7 +84,7 @@ def cache_info() -> CacheInfo:
     """
     entries, total = [], 0
     for path in _files():
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, KeyError):
             size = path.stat().st_size
             total += size
             if path.suffix == ".table":
@@ -105,14 +107,17 @@ def clear_cache() -> CacheInfo:
     return before
 
 
-def hash_of(paths: Iterable[Path]) -> str:
+def hash_of(paths: Iterable[Path], *, progress: bool | None = False) -> str:
     """The hash of all bytes of these files; remembered while they do not change."""
-    return hashlib.blake2b("\n".join(map(_hash_one, paths)).encode(), digest_size=16).hexdigest()
+    hashes = "\n".join(_hash_one(path, progress) for path in paths)
+    return hashlib.blake2b(hashes.encode(), digest_size=16).hexdigest()
 
 
-def key(paths: Iterable[Path], **arguments: object) -> str:
+def key(
+    paths: Iterable[Path], arguments: Mapping[str, object], *, progress: bool | None = False
+) -> str:
     """The key of the table that reading `paths` with `arguments` gives."""
-    told = json.dumps([LAYOUT, hash_of(paths), arguments], sort_keys=True)
+    told = json.dumps([LAYOUT, hash_of(paths, progress=progress), arguments], sort_keys=True)
     return hashlib.blake2b(told.encode(), digest_size=16).hexdigest()
 
 
@@ -123,10 +128,12 @@ def load(name: str) -> Table | None:
         with path.open("rb") as file:
             header, start = _read_header(file)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):
+        return _table(header, data, start) if len(data) == header["size"] else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    if len(data) != header["size"]:
-        return None
+
+
+def _table(header: dict[str, Any], data: mmap.mmap, start: int) -> Table:
     arrays = {
         name: np.frombuffer(data, dtype, int(np.prod(shape)), start + offset).reshape(shape)
         for name, (dtype, shape, offset) in header["arrays"].items()
@@ -194,7 +201,7 @@ def _read_header(file: IO[bytes]) -> tuple[dict[str, Any], int]:
     return header, len(MAGIC) + 8 + room
 
 
-def _hash_one(path: Path) -> str:
+def _hash_one(path: Path, progress: bool | None) -> str:
     path = path.resolve()
     name = hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
     note = _directory() / f"{name}.source"
@@ -203,14 +210,26 @@ def _hash_one(path: Path) -> str:
         told = json.loads(note.read_text(encoding="utf-8"))
         if told["looks"] == seen:
             return str(told["hash"])
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    found = _hash_bytes(path, progress)
     settled = time.time_ns() - max(seen[-2:]) > SETTLED
     if settled and seen[1] >= SMALLEST and looks(path) == seen:
         told = {"path": str(path), "looks": seen, "hash": found}
         with contextlib.suppress(OSError), _atomic(note) as out:
             out.write(json.dumps(told).encode())
     return found
+
+
+def _hash_bytes(path: Path, progress: bool | None) -> str:
+    state = hashlib.blake2b(digest_size=16)
+    total = path.stat().st_size // BLOCK
+    with (
+        path.open("rb") as file,
+        Progress(f"checking {path.name}", total=total, unit="MB", show=progress) as bar,
+    ):
+        while block := file.read(BLOCK):
+            state.update(block)
+            bar.advance(len(block) // BLOCK)
+    return state.hexdigest()
 
 
 def looks(path: Path) -> list[int]:

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfare.vectors.store import Floats, Ints, LoadReport, Mask, mean_of_runs, row_norms
+from wayfare.vectors.store import (
+    Floats,
+    Ints,
+    LoadReport,
+    Mask,
+    mean_of_runs,
+    refuse_infinite,
+    row_norms,
+)
 from wayfare.vectors.vocabulary import Vocabulary
 
 __all__ = ["NgramModel", "Ngrams"]
@@ -108,7 +116,10 @@ class NgramModel:
         ids = ids[np.argsort(owner, kind="stable")]
         counts = np.bincount(owner, minlength=len(words))
         known = counts > 0
-        return mean_of_runs(self._rows, ids, counts[known]), known
+        points = mean_of_runs(self._rows, ids, counts[known])
+        # Here and not at the door: a model of seven gigabytes is not read to be opened.
+        refuse_infinite(points, words, known)
+        return points, known
 
     def has_subwords(self) -> bool:
         """Whether the model was trained with n-grams."""

@@ -35,7 +35,8 @@ def _open(request: Request, *, cache: bool) -> Store:
     large = sum(look[1] for look in before) >= tables.SMALLEST
     keep = cache and way.parsed and large
     if keep:
-        key = tables.key(files, format=name, limit=request.limit, on_error=request.on_error)
+        told = {"format": name, "limit": request.limit, "on_error": request.on_error}
+        key = tables.key(files, told, progress=request.progress)
         if (found := tables.load(key)) is not None:
             return found
     store = way.read(request)
@@ -47,8 +48,10 @@ def _open(request: Request, *, cache: bool) -> Store:
 
 
 def _located(request: Request) -> Request:
-    if request.path.exists():
+    if request.path.is_file() or request.path.is_dir():
         return request
+    if request.path.exists():
+        raise InputError(f"path_or_name: {request.path} is a pipe or device; give a file")
     name = request.path.as_posix()
     if is_hub_name(name):
         return replace(request, path=fetch(name))

@@ -16,7 +16,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "LoadReport", "Mask", "Store", "digest", "mean_of_runs", "row_norms"]
+from wayfare.errors import FormatError
+
+__all__ = [
+    "Floats",
+    "Ints",
+    "LoadReport",
+    "Mask",
+    "Store",
+    "digest",
+    "mean_of_runs",
+    "refuse_infinite",
+    "row_norms",
+]
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -96,8 +108,21 @@ def mean_of_runs(rows: Floats, ids: Ints, counts: Ints) -> Floats:
         alive = int(np.searchsorted(-lengths, -position, side="left"))
         if alive == 0:
             break
-        sums[:alive] += rows[ids[first[:alive] + position]]
+        # What is not finite is refused by name in the end.
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums[:alive] += rows[ids[first[:alive] + position]]
     sums /= np.maximum(lengths, 1)[:, None].astype(np.float32)
     means = np.empty_like(sums)
     means[by_length] = sums
     return means
+
+
+def refuse_infinite(points: Floats, words: Sequence[str], known: Mask) -> None:
+    """Raise `FormatError` naming the first known word whose point is not finite."""
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        word = words[int(np.flatnonzero(known)[np.argmin(finite)])]
+        raise FormatError(
+            f"the vector of {word!r} comes out as NaN or infinity; the model is damaged, or its "
+            "numbers are too large for float32"
+        )

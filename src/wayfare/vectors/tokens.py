@@ -9,11 +9,20 @@ is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wayfare.vectors.store import Floats, Ints, LoadReport, Mask, digest, mean_of_runs, row_norms
+from wayfare.vectors.store import (
+    Floats,
+    Ints,
+    LoadReport,
+    Mask,
+    digest,
+    mean_of_runs,
+    refuse_infinite,
+    row_norms,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -38,6 +47,10 @@ class TokenModel:
         self.dim = int(rows.shape[1])
         self.report = LoadReport()
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._tokenizer.encode_special_tokens = True  # pickled tokenizers forget it
+
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -50,7 +63,9 @@ class TokenModel:
         ids, owners = self._encode(words)
         counts = np.bincount(owners, minlength=len(words))
         known = counts > 0
-        return mean_of_runs(self._rows, ids, counts[known]), known
+        points = mean_of_runs(self._rows, ids, counts[known])
+        refuse_infinite(points, words, known)
+        return points, known
 
     def _encode(self, words: Sequence[str]) -> tuple[Ints, Ints]:
         """All token ids, word after word, and the number of the word that each belongs to."""

@@ -50,8 +50,7 @@ class WordVectors:
     _defaults_lock: ClassVar[Lock] = Lock()
 
     def __init__(self, store: Store, *, unit: bool, name: str) -> None:
-        if not isinstance(unit, bool):
-            raise InputError(f"unit: {unit!r} came; give True (unit length) or False (raw)")
+        _check_unit(unit)
         self._store = store
         self.unit, self.name = unit, name
 
@@ -67,12 +66,13 @@ class WordVectors:
         >>> bool(river @ stream > river @ tax)
         True
         """
+        _check_unit(unit)
         with cls._defaults_lock:
             if not cls._defaults:
                 store = builtin()
                 for flag in (True, False):
                     cls._defaults[flag] = cls(store, unit=flag, name=NAME)
-            return cls._defaults[bool(unit)]
+            return cls._defaults[unit]
 
     @classmethod
     def load(
@@ -263,9 +263,14 @@ def _at_unit_length(points: Floats, known: Mask) -> tuple[Floats, Mask]:
     return points, known
 
 
+def _check_unit(unit: object) -> None:
+    if not isinstance(unit, bool):
+        raise InputError(f"unit: {unit!r} came; give True (unit length) or False (raw)")
+
+
 def _checked(word: object) -> str:
     if not isinstance(word, str):
-        raise InputError(f"words: {word!r} is a {type(word).__name__}; give words as str")
+        raise InputError(f"words: {word!r} is of type {type(word).__name__}; give words as str")
     return str(word)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import struct
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -77,7 +78,14 @@ def read(request: Request) -> NgramModel:
         )
     ngrams = Ngrams(settings[SHORTEST], settings[LONGEST], buckets)
     matrix = _matrix(cursor, rows, columns)
-    return NgramModel(vocabulary, matrix[: words + buckets], ngrams, lambda: hash_of([path]))
+    return NgramModel(vocabulary, matrix[: words + buckets], ngrams, partial(_hash, path))
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hash_of([path])
+    except OSError as error:
+        raise FormatError(f"can no longer be read ({error.strerror})", path=path) from None
 
 
 def _content(path: Path) -> Content:

@@ -7,6 +7,7 @@ no trust.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ def from_live(model: Any, request: Request | None = None) -> Store:
     """The vectors of a gensim `KeyedVectors`, or of a model that has them as `.wv`."""
     vectors = getattr(model, "wv", model)
     if not (hasattr(vectors, "index_to_key") and hasattr(vectors, "vectors")):
+        if request is not None:
+            raise FormatError(f"holds a {type(model).__name__}, no vectors", path=request.path)
         raise InputError(
             f"vectors: {type(model).__name__} came; give a gensim (4 or newer) KeyedVectors, "
             "or a model that holds one as .wv"
@@ -76,6 +79,5 @@ def _ngram_model(vectors: Any, words: list[bytes]) -> Store:
     vocabulary, kept = Vocabulary.build(words)
     if len(kept) != len(words):
         raise FormatError(f"the model holds {len(words) - len(kept)} words twice")
-    return NgramModel(
-        vocabulary, rows, ngrams, lambda: digest(repr(ngrams).encode(), b"\n".join(words), rows)
-    )
+    content = partial(digest, repr(ngrams).encode(), b"\n".join(words), rows)
+    return NgramModel(vocabulary, rows, ngrams, content)

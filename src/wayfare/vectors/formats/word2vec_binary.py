@@ -15,6 +15,7 @@ from wayfare.vectors.table import Table
 
 __all__ = ["read"]
 
+WIDEST = 1_000_000  # dimensions; a header that says more is none
 LONGEST_WORD = 1 << 16  # bytes; without a space for longer, this is no such file
 
 
@@ -23,9 +24,10 @@ def read(request: Request) -> Table:
     with open_stream(request.path, progress=request.progress) as stream:
         buffer = stream.read(CHUNK)
         header = header_of(buffer)
-        if header is None or header[1] == 0:
+        if header is None or not 0 < header[1] <= WIDEST:
             raise FormatError(
-                "expected a first line with the number of words and of dimensions",
+                "expected a first line with the numbers of words and of dimensions, the latter "
+                f"from 1 to {WIDEST}",
                 path=request.path,
                 line=1,
             )
