@@ -318,7 +318,7 @@ def test_what_is_no_text_is_refused(texts, said):
     ("tokens", "said"),
     [
         ([["a", ["b"]]], "no string"),
-        ([["a", 3]], "3 is a int"),
+        ([["a", 3]], "3 is of type int"),
         (["a"], "tokens: 'a' came; give a list of words for each document"),
         ([{"a", "b"}], "give a list of words"),
     ],
