@@ -1,3 +1,4 @@
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -226,7 +227,7 @@ def test_encoding_takes_words_of_a_corpus_from_texts():
 
 
 def test_encoding_needs_a_corpus_of_words():
-    with pytest.raises(InputError, match="keeps no word vectors"):
+    with pytest.raises(InputError, match="keeps no vectors or no weighting"):
         Corpus.from_ragged([[[1.0]]]).encode(["a"])
     with pytest.raises(InputError, match="give lists of words"):
         Corpus.from_tokens([["a"]], vectors=VECTORS).encode(["a"])
@@ -313,6 +314,25 @@ def test_what_is_no_text_is_refused(texts, said):
         Corpus.from_texts(texts, vectors=VECTORS)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        ([["a", ["b"]]], "no string"),
+        ([["a", 3]], "3 is of type int"),
+        (["a"], "tokens: 'a' came; give a list of words for each document"),
+        ([{"a", "b"}], "give a list of words"),
+    ],
+)
+def test_what_are_no_words_is_refused(tokens, said):
+    with pytest.raises(InputError, match=said):
+        Corpus.from_tokens(tokens, vectors=VECTORS)
+
+
+def test_words_may_come_in_any_sequence():
+    corpus = Corpus.from_tokens([np.array(["a", "b"]), ("c",), ["d"]], vectors=VECTORS)
+    assert corpus.vocabulary == ("a", "b", "c", "d")
+
+
 def test_a_tokenizer_that_returns_text_is_refused():
     with pytest.raises(InputError, match="give a list of words"):
         Corpus.from_texts(["a"], vectors=VECTORS, tokenizer=str.upper)
@@ -342,3 +362,22 @@ def test_a_corpus_can_be_built_of_its_arrays_again(tokens):
 def test_arrays_that_do_not_fit_are_refused(arrays, said):
     with pytest.raises(InputError, match=said):
         Corpus(*map(np.array, arrays))
+
+
+def test_a_corpus_can_be_pickled():
+    corpus = Corpus.from_texts(["a b", "c"], vectors=VECTORS, weighting="tfidf", ids=["p", "q"])
+    again = pickle.loads(pickle.dumps(corpus))
+    assert bags(again) == bags(corpus)
+    assert bags(again.encode(["a d"])) == bags(corpus.encode(["a d"]))
+    query = corpus.encode(["a d"], share=False)
+    alone = pickle.loads(pickle.dumps(query))
+    assert bags(alone) == bags(query)
+    assert alone.origin is None
+    with pytest.raises(InputError, match=r"a pickle of encode\(share=False\)"):
+        alone.encode(["a"])
+
+
+@pytest.mark.parametrize("times", [255, 256, 70_000, 10_000_000])
+def test_a_word_may_come_as_often_as_it_likes(times):
+    corpus = Corpus.from_texts(["a " * times + "b b", "b"], vectors=VECTORS, weighting="counts")
+    assert bags(corpus) == [{"a": times, "b": 2}, {"b": 1}]

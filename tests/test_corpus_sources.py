@@ -88,6 +88,17 @@ def test_what_is_no_table_is_refused():
         Corpus.from_table(COLUMNS, text="body", metadata="year", vectors=VECTORS)
 
 
+def test_a_lazy_table_is_refused():
+    class Lazy:
+        column_names = ("text",)
+
+        def __getitem__(self, name):
+            raise TypeError
+
+    with pytest.raises(InputError, match="a Lazy gives no whole columns; collect or load it"):
+        Corpus.from_table(Lazy(), vectors=VECTORS)
+
+
 # -- matrices -------------------------------------------------------------------------------
 
 
@@ -154,7 +165,8 @@ def test_ragged_points_carry_the_given_weights():
         ([[[1.0]], [[1.0, 2.0]]], None, r"points of \[1, 2\] dimensions"),
         ([[1.0, 2.0]], None, r"arrays\[0\]: float64 of shape \(2,\)"),
         ([[["a"]]], None, r"arrays\[0\]"),
-        ([[[np.inf]]], None, r"arrays\[0\]: NaN or infinity"),
+        ([[[np.inf]]], None, r"arrays\[0\]: NaN, or infinity"),
+        ([[[1e300]]], None, "infinity in float32"),
         ([[[1.0]]], [], "weights: 0 arrays for 1 documents"),
         ([[[1.0]]], [[1, 2]], r"weights\[0\]: 2 weights for 1 points"),
         ([[[1.0]]], [[-1]], "negative"),

@@ -15,9 +15,9 @@ from wayfare.weighting import (
     Sif,
     Tfidf,
     Weighting,
-    checked_weights,
     resolve,
     segment_sums,
+    weigh,
 )
 
 
@@ -155,11 +155,12 @@ def test_a_function_is_a_weighting():
     np.testing.assert_array_equal(custom.fit(counts).apply(counts), counts.values / 2)
 
 
-def test_an_object_that_is_fitted_is_taken_as_it_is():
+def test_a_fit_belongs_to_its_corpus():
     fitted = Tfidf().fit(counts_of(ROWS))
-    assert resolve(fitted) is fitted
     assert isinstance(fitted, Fitted)
     assert not isinstance(fitted, Weighting)
+    with pytest.raises(InputError, match=r"is fitted to another corpus; call encode\(\)"):
+        resolve(fitted)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ def test_an_object_that_is_fitted_is_taken_as_it_is():
     [
         ("bm25", "weighting: 'bm25' came; give 'nbow', 'tfidf', 'sif', 'counts', or your own"),
         (3, "weighting: 3 came"),
-        (Tfidf, "give a name, an object"),
+        (Tfidf, "give a name, an object with fit, a function"),
     ],
 )
 def test_what_is_no_weighting_is_refused(wrong, said):
@@ -186,7 +187,7 @@ def test_what_is_no_weighting_is_refused(wrong, said):
 )
 def test_what_a_custom_weighting_returns_is_checked(weights, said):
     with pytest.raises(InputError, match=said):
-        checked_weights(weights, counts_of([[1, 1]]), "mine")
+        weigh(counts_of([[1, 1]]), Custom(lambda counts: weights))
 
 
 @pytest.mark.parametrize("a", [0, -1, float("nan"), float("inf")])

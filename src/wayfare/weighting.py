@@ -13,7 +13,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ __all__ = [
     "Weighting",
     "resolve",
     "segment_sums",
+    "weigh",
 ]
 
 BLOCK = 1 << 19  # entries handled at once: temporaries stay at a few megabytes
@@ -177,7 +179,7 @@ class FittedTfidf:
         """The idf of a word that no document of the fit held."""
         return float(np.log(1 + self.documents) + 1)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Equal when number of documents and every idf are."""
         return f"tfidf:{self.documents}:{_digest(self.idf)}"
@@ -217,7 +219,7 @@ class FittedSif:
     probability: NDArray[np.float64]
     a: float
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Equal when `a` and every probability are."""
         return f"sif:{self.a!r}:{_digest(self.probability)}"
@@ -245,8 +247,8 @@ class Custom:
         return self
 
     def apply(self, counts: Counts) -> NDArray[np.float64]:
-        """Return what the function says, checked."""
-        return checked_weights(self.weigh(counts), counts, self.fingerprint)
+        """Return what the function says."""
+        return cast(NDArray[np.float64], self.weigh(counts))
 
 
 WEIGHTINGS: dict[str, Weighting] = {
@@ -257,11 +259,11 @@ WEIGHTINGS: dict[str, Weighting] = {
 }
 
 
-def resolve(weighting: str | Weighting | Fitted | Callable[[Counts], Any]) -> Weighting | Fitted:
+def resolve(weighting: str | Weighting | Callable[[Counts], Any]) -> Weighting:
     """Return the weighting of that name, or the caller's own as it came.
 
-    A name; an object with `fit`; an object with `apply` only, which is used as already fitted; or
-    a function of `Counts`. Raises `InputError` for anything else.
+    A name, an object with `fit`, or a function of `Counts`. Raises `InputError` for anything else,
+    and for what is fitted already: its numbers stand for the words of the corpus of its fit.
 
     >>> resolve("tfidf")
     Tfidf()
@@ -272,28 +274,35 @@ def resolve(weighting: str | Weighting | Fitted | Callable[[Counts], Any]) -> We
             raise InputError(f"weighting: {weighting!r} came; give {known}, or your own object")
         return WEIGHTINGS[weighting]
     if not isinstance(weighting, type):
-        if isinstance(weighting, Weighting | Fitted):
+        if isinstance(weighting, Weighting):
             return weighting
+        if isinstance(weighting, Fitted):
+            raise InputError(
+                f"weighting: {weighting.fingerprint} is fitted to another corpus; call encode() "
+                "of that corpus, or give an object with fit"
+            )
         if callable(weighting):
             return Custom(weighting)
-    raise InputError(
-        f"weighting: {weighting!r} came; give a name, an object with fit or apply, or a function"
-    )
+    raise InputError(f"weighting: {weighting!r} came; give a name, an object with fit, a function")
 
 
-def checked_weights(weights: Any, counts: Counts, name: str) -> NDArray[np.float64]:
-    """Return `weights` in float64, or say what is wrong with what `name` returned."""
+def weigh(counts: Counts, fitted: Fitted) -> NDArray[np.float64]:
+    """Apply `fitted`, and see to it that it returned finite weights >= 0, one an entry."""
+    weights = fitted.apply(counts)
     try:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"weighting {name}: it returned no numbers; give one an entry") from None
-    if array.shape != counts.indices.shape:
-        raise InputError(
-            f"weighting {name}: it returned shape {array.shape} for {len(counts.indices)} entries"
-        )
-    if not (np.isfinite(array).all() and (array >= 0).all()):
-        raise InputError(f"weighting {name}: it returned NaN, infinity or a negative weight")
-    return array
+        wrong = "no numbers"
+    else:
+        if array.shape != counts.indices.shape:
+            wrong = f"shape {array.shape} for {len(counts.indices)} entries"
+        elif not (np.isfinite(array).all() and (array >= 0).all()):
+            wrong = "NaN, infinity or a negative weight"
+        else:
+            return array
+    raise InputError(
+        f"weighting {fitted.fingerprint}: it returned {wrong}; give one finite weight >= 0 an entry"
+    )
 
 
 def _look_up(

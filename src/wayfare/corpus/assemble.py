@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wayfare.corpus.counting import Counted
 from wayfare.errors import InputError
-from wayfare.weighting import Counts, Fitted, checked_weights, segment_sums
+from wayfare.weighting import Counts, Fitted, segment_sums, weigh
 
 __all__ = [
     "Embedded",
@@ -82,20 +82,18 @@ def collect(counted: Counted, known: NDArray[np.bool_]) -> tuple[Counts, NDArray
     indices, values = np.empty(entries, np.int32), np.empty(entries, np.float64)
     missing = np.zeros(len(counted), np.int64)
     lengths = np.diff(counted.indptr)
-    read = end = 0
-    # Reversed, so that each block can be popped in its turn.
-    counted.indices.reverse()
-    counted.counts.reverse()
+    # From the back: the block that came last lies last in memory, and can be given back first.
+    read, start = int(counted.indptr[-1]), entries
     while counted.indices:
         terms, counts = counted.indices.pop(), counted.counts.pop()
         keep = known[terms]
         gone = np.flatnonzero(~keep)
+        read -= len(terms)
         if len(gone):
             document = np.searchsorted(counted.indptr, read + gone, side="right") - 1
             np.add.at(missing, document, counts[gone])
             np.subtract.at(lengths, document, 1)
-        read += len(terms)
-        start, end = end, end + len(terms) - len(gone)
+        start, end = start - len(terms) + len(gone), start
         indices[start:end] = number[terms[keep]]
         values[start:end] = counts[keep]
     indptr = np.zeros(len(counted) + 1, np.int64)
@@ -117,9 +115,9 @@ def keep_known(counts: Counts, known: NDArray[np.bool_]) -> tuple[Counts, NDArra
 
 def weigh_in_place(counts: Counts, fitted: Fitted) -> Counts:
     """Turn the counts into weights, a run of documents at a time, and drop zero weights."""
-    name, zeros = fitted.fingerprint, 0
+    zeros = 0
     for start, block in counts.blocks():
-        weights = checked_weights(fitted.apply(block), block, name)
+        weights = weigh(block, fitted)
         counts.values[start : start + len(weights)] = weights
         zeros += int(np.count_nonzero(weights == 0))
     return _where(counts, counts.values != 0) if zeros else counts

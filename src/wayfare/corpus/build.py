@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["encode", "matrix", "ragged", "texts", "tokens"]
 
 Parts = dict[str, Any]
-Weigh = str | Weighting | Fitted | Callable[[Counts], Any]
+Weigh = str | Weighting | Callable[[Counts], Any]
 
 
 def texts(
@@ -125,14 +125,15 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
     """Count new documents in the numbering of `home` and weigh them with its fitted weighting."""
     if home.vectors is None or home.vocabulary is None or home.weighting is None:
         raise InputError(
-            "encode: this corpus keeps no word vectors (it came from arrays of points or a .mat); "
-            "build the other corpus the same way"
+            "encode: this corpus keeps no vectors or no weighting (it came from points, a .mat, or "
+            "a pickle of encode(share=False)); encode with the corpus of the words"
         )
     counter = TermCounter(home.word_rows)
     kept: list[Any] = []
-    for document in _documents("texts", source):
-        counter.add(_read(document, home, len(kept)))
-        kept.append(document)
+    for number, document in enumerate(_documents("texts", source)):
+        counter.add(_read(document, home, number))
+        if keep:
+            kept.append(document)
     counted = counter.finish()
     found = embed(counted.new, home.vectors, home.unknown)
     counts, missing = collect(counted, found.known)
@@ -163,9 +164,7 @@ def _vectors(vectors: Vectors | None, unknown: Unknown) -> Vectors:
     return vectors
 
 
-def _weigh(
-    counted: Counted, vectors: Vectors, weighting: Weighting | Fitted, unknown: Unknown
-) -> Parts:
+def _weigh(counted: Counted, vectors: Vectors, weighting: Weighting, unknown: Unknown) -> Parts:
     found = embed(counted.new, vectors, unknown)
     counts, missing = collect(counted, found.known)
     return _finish(counts, missing, found.points, found.words, vectors, weighting, unknown)
@@ -177,10 +176,10 @@ def _finish(
     points: NDArray[np.float32],
     words: tuple[str, ...],
     vectors: Vectors,
-    weighting: Weighting | Fitted,
+    weighting: Weighting,
     unknown: Unknown,
 ) -> Parts:
-    fitted = weighting.fit(counts) if isinstance(weighting, Weighting) else weighting
+    fitted = weighting.fit(counts)
     weighed = weigh_in_place(counts, fitted)
     return _parts(weighed, missing, points, words, vectors, fitted, unknown)
 
@@ -231,6 +230,8 @@ def _words(text: Any, tokenizer: Callable[[str], Sequence[str]], number: int) ->
 
 
 def _as_words(words: Any) -> Sequence[str]:
+    if isinstance(words, np.ndarray):
+        words = words.tolist()
     if isinstance(words, str) or not isinstance(words, Sequence):
         raise InputError(f"tokens: {words!r:.60} came; give a list of words for each document")
     return words
@@ -268,9 +269,12 @@ def _points(number: int, array: Any) -> NDArray[np.float32]:
             f"arrays[{number}]: {points.dtype} of shape {points.shape} came; "
             "give (points, dimensions)"
         )
-    points = points.astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):
+        points = points.astype(np.float32, copy=False)
     if not np.isfinite(points).all():
-        raise InputError(f"arrays[{number}]: NaN or infinity came; drop or repair those points")
+        raise InputError(
+            f"arrays[{number}]: NaN, or infinity in float32, came; drop or repair those points"
+        )
     return points
 
 

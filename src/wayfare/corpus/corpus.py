@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,7 @@ from wayfare.corpus.columns import as_column, as_ids, as_metadata
 from wayfare.corpus.sources import Sources
 from wayfare.errors import InputError
 from wayfare.measure import Measure
-from wayfare.weighting import Counts, Fitted, Weighting, segment_sums
+from wayfare.weighting import Counts, Fitted, segment_sums
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Corpus"]
 
-Weigh = str | Weighting | Fitted | Callable[[Counts], Any]
 Tokenize = Callable[[str], Sequence[str]]
 
 
@@ -101,6 +100,12 @@ class Corpus(Sources):
 
     def __iter__(self) -> Iterator[Measure]:
         return (self[n] for n in range(len(self)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A few encoded queries must not carry the corpus they were encoded by; without it they
+        # cannot encode, and their weighting, which numbers its words, must not claim to.
+        kept = {f.name: getattr(self, f.name) for f in fields(self)}
+        return kept if self.origin is None else kept | {"origin": None, "weighting": None}
 
     def __repr__(self) -> str:
         what = "points" if self.vocabulary is None else "words"
@@ -191,7 +196,8 @@ class Corpus(Sources):
         the new `points` are this corpus's (the very array when no word is new) and new words
         follow, so equal words have equal row numbers. Under `share=False` only the rows that the
         texts use are there: what a few queries want, who need no copy of a large vocabulary.
-        Raises `InputError` where this corpus was not made from words.
+        Pickled, such a corpus leaves this one behind and encodes no more. Raises `InputError` where
+        this corpus was not made from words.
 
         >>> corpus = Corpus.from_tokens([["rain"], ["rain", "sun"]])
         >>> new = corpus.encode([["sun", "snow"]])

@@ -16,6 +16,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfare.errors import InputError
+
 __all__ = ["Counted", "TermCounter"]
 
 BLOCK = 1 << 18  # words held as Python strings before they are counted: about 15 MB
@@ -31,7 +33,7 @@ class Counted:
 
     indptr: NDArray[np.int64]
     indices: list[NDArray[np.int32]]
-    counts: list[NDArray[np.int32]]
+    counts: list[NDArray[np.unsignedinteger]]
     new: list[str]
     start: int = 0
 
@@ -46,7 +48,7 @@ class TermCounter:
     >>> counter.add(["b", "a", "b"]); counter.add([])
     >>> counted = counter.finish()
     >>> counted.new, counted.indptr, counted.indices, counted.counts
-    (['b', 'a'], array([0, 2, 2]), [array([0, 1], dtype=int32)], [array([2, 1], dtype=int32)])
+    (['b', 'a'], array([0, 2, 2]), [array([0, 1], dtype=int32)], [array([2, 1], dtype=uint8)])
     """
 
     def __init__(self, base: Mapping[str, int] | None = None, *, block: int = BLOCK) -> None:
@@ -58,7 +60,7 @@ class TermCounter:
         self._lengths: list[int] = []
         self._sizes: list[NDArray[np.int64]] = []
         self._indices: list[NDArray[np.int32]] = []
-        self._counts: list[NDArray[np.int32]] = []
+        self._counts: list[NDArray[np.unsignedinteger]] = []
 
     def add(self, words: Sequence[str]) -> None:
         """Count one document."""
@@ -82,7 +84,10 @@ class TermCounter:
         if not documents:
             return
         look_up = self._numbers.__getitem__
-        numbers = np.fromiter(map(look_up, self._words), np.int64, len(self._words))
+        try:
+            numbers = np.fromiter(map(look_up, self._words), np.int64, len(self._words))
+        except TypeError:  # unhashable
+            raise InputError("tokens: a word came that is no string; give strings") from None
         self._words.clear()
         lengths = np.array(self._lengths, dtype=np.int64)
         self._lengths.clear()
@@ -92,7 +97,8 @@ class TermCounter:
         keys, counts = np.unique(numbers, return_counts=True)
         self._sizes.append(np.bincount(keys >> shift, minlength=documents))
         self._indices.append((keys & ((1 << shift) - 1)).astype(np.int32))
-        self._counts.append(counts.astype(np.int32))
+        # Counts are small: most blocks fit a byte an entry.
+        self._counts.append(counts.astype(np.min_scalar_type(counts.max(initial=0))))
 
 
 class _Overlay(dict[str, int]):

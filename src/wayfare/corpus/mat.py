@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wayfare.corpus.assemble import weigh_in_place
 from wayfare.errors import FormatError, InputError
-from wayfare.weighting import Counts, Fitted, Weighting, resolve
+from wayfare.weighting import Counts, Weighting, resolve
 
 __all__ = ["parts"]
 
@@ -42,7 +42,7 @@ class _Document(NamedTuple):
 
 
 def parts(
-    path: str | PathLike[str], weighting: str | Weighting | Fitted | Callable[[Counts], Any]
+    path: str | PathLike[str], weighting: str | Weighting | Callable[[Counts], Any]
 ) -> dict[str, Any]:
     """The keyword arguments of `Corpus` for one file."""
     weigh, name = resolve(weighting), fspath(path)
@@ -59,7 +59,7 @@ def parts(
         there = ", ".join(k for k in content if not k.startswith("__"))
         raise FormatError(f"expected X or xtr, found {there or 'no variables'}", path=name)
     counts, points, words = _gather(documents, name)
-    fitted = weigh.fit(counts) if isinstance(weigh, Weighting) else weigh
+    fitted = weigh.fit(counts)
     weighed = weigh_in_place(counts, fitted)
     return {
         "points": points,
@@ -122,7 +122,8 @@ def _document(number: int, points: Any, counts: Any, words: Any, path: str) -> _
         raise FormatError(
             f"document {number + 1}: {len(names)} words for {len(count)} counts", path=path
         )
-    rows = np.ascontiguousarray(array.T, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        rows = np.ascontiguousarray(array.T, dtype=np.float32)
     if not (np.isfinite(rows).all() and np.isfinite(count).all() and (count >= 0).all()):
         raise FormatError(f"document {number + 1}: NaN, infinity or a negative count", path=path)
     return _Document(rows, count.astype(np.float64), names)

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from wayfare.corpus import build, files, mat, tables
 from wayfare.corpus.assemble import Unknown, Vectors
 from wayfare.readers import OnError
-from wayfare.weighting import Counts, Fitted, Weighting
+from wayfare.weighting import Counts, Weighting
 
 __all__ = ["Sources"]
 
-Weigh = str | Weighting | Fitted | Callable[[Counts], Any]
+Weigh = str | Weighting | Callable[[Counts], Any]
 Tokenize = Callable[[str], Sequence[str]]
 
 
@@ -194,10 +194,12 @@ class Sources:
         `on_error="skip"` left out stands in `skipped` and in a warning of the log.
 
         >>> from wayfare import Corpus
-        >>> from tempfile import NamedTemporaryFile
-        >>> with NamedTemporaryFile("w", suffix=".jsonl") as file:
-        ...     _ = file.write('{"text": "rates rise", "key": 7}'); file.flush()
-        ...     corpus = Corpus.from_file(file.name, id="key")
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "news.jsonl")
+        ...     _ = path.write_text('{"text": "rates rise", "key": 7}')
+        ...     corpus = Corpus.from_file(path, id="key")
         >>> corpus.ids, corpus[0].words
         (array([7]), ('rates', 'rise'))
         """

@@ -55,7 +55,12 @@ def _check(names: list[Any], role: str, name: str | None) -> None:
 
 
 def _values(table: Any, name: str) -> Iterable[Any]:
-    column = table[name]
+    try:
+        column = table[name]
+    except (TypeError, NotImplementedError):
+        raise InputError(
+            f"table: a {type(table).__name__} gives no whole columns; collect or load it first"
+        ) from None
     if hasattr(column, "chunks"):  # Arrow: a chunk at a time, so that texts are not all copied
         return (value for chunk in column.chunks for value in chunk.to_pylist())
     for method in ("to_pylist", "to_list"):  # Arrow array; pandas and polars series

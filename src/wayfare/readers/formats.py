@@ -107,10 +107,11 @@ def read(
     `Records.skipped`; a missing column of a table, an empty file, or one where nothing could be
     read, raise in any case. Raises `InputError` for a path, format or encoding that is not there.
 
-    >>> from tempfile import NamedTemporaryFile
-    >>> with NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("id,text\\n7,rates rise\\n"); file.flush()
-    ...     for record in read(file.name): print(record.line, record.fields)
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "news.csv")
+    ...     _ = path.write_text("id,text\\n7,rates rise\\n")
+    ...     for record in read(path): print(record.line, record.fields)
     2 {'id': '7', 'text': 'rates rise'}
     """
     name = fspath(path)
