@@ -95,7 +95,7 @@ def solve_many(
         other = 0.0
         for j in range(start, stop):
             other += weights[j]
-        total, scale = mass + other, 2.0 * math.sqrt(mass * other)
+        total, scale = mass + other, 2.0 * math.sqrt(mass) * math.sqrt(other)
         spread.sweeps[document] = 0
         spread.stages[document] = 0
         spread.status[document] = CERTIFIED
