@@ -13,8 +13,15 @@ import numpy as np
 import pytest
 
 from wayfare import Corpus
-from wayfare.text import ENGLISH
+from wayfare.text import ENGLISH, Tokenizer
 from wayfare.vectors import WordVectors
+
+
+@pytest.fixture(autouse=True)
+def every_word_counts(monkeypatch):
+    """The words of these tests are letters, "a" among them, which the default list would drop."""
+    monkeypatch.setattr("wayfare.corpus.build.DEFAULT_TOKENIZER", Tokenizer())
+
 
 ABOVE = 1.18  # how much longer documents are under our stop list than under the longer one
 

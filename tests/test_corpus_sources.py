@@ -18,7 +18,7 @@ from wayfare.vectors import WordVectors
 WORDS = ["rain", "sun", "snow", "wind"]
 POINTS = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], np.float32)
 VECTORS = WordVectors.from_arrays(WORDS, POINTS, unit=False)
-TEXTS = ["Rain, rain and sun", "", "snow wind snow"]
+TEXTS = ["Rain, rain; Shine sun", "", "snow wind snow"]
 COLUMNS = {"body": TEXTS, "key": ["p", "q", "r"], "kind": [1, 0, 1], "year": [1990, 1991, 1992]}
 EXPECTED = Corpus.from_texts(TEXTS, vectors=VECTORS)
 

@@ -18,7 +18,7 @@ from wayfare.measure import Measure
 from wayfare.metrics import MetricName, Settings, metric_named
 from wayfare.progress import Progress
 from wayfare.solution import Solution
-from wayfare.text import tokenize
+from wayfare.text import DEFAULT_TOKENIZER
 from wayfare.threads import count_jobs, in_threads, one_blas_thread
 from wayfare.vectors import WordVectors
 
@@ -59,7 +59,7 @@ def distance(
 
     >>> answer = distance("Rain falls on the river", "Snow falls on the lake", tol=1e-6)
     >>> answer.status, round(answer.value, 3)
-    (<Status.CERTIFIED: 'certified'>, 0.51)
+    (<Status.CERTIFIED: 'certified'>, 0.659)
     """
     solve = metric_named(metric)
     first, second, used = _two_measures(a, b, vectors, weighting, tokenizer, unknown)
@@ -253,7 +253,7 @@ def _words(
     documents: Iterable[str | Sequence[str]], tokenizer: Callable[[str], Sequence[str]] | None
 ) -> list[Sequence[str]]:
     """The words of texts; a list of words stays as it is."""
-    split = tokenizer or tokenize
+    split = tokenizer or DEFAULT_TOKENIZER
     return [split(one) if isinstance(one, str) else one for one in documents]
 
 

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from wayfare.errors import InputError
 
+# Below this share of |x|^2 + |y|^2, a squared distance from inner products has lost two digits.
+CANCELLED = 1e-2
+
 __all__ = ["CosineTable", "check_eta", "check_tol", "cosines", "costs", "distances"]
 
 
@@ -39,8 +42,9 @@ def check_tol(tol: float, name: str = "tol") -> float:
 def distances(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
     """`|x_i - y_j|` in float64, shape (len(x), len(y)).
 
-    Formed from inner products, after moving the origin between the points; where their squares leave
-    the range of float64, from differences.
+    Formed from inner products, after moving the origin between the points. Where these cancel, or
+    leave the range of float64, it is formed from differences instead: far points among near ones must
+    not blur the near ones.
 
     >>> distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[5., 0.]])
@@ -48,20 +52,23 @@ def distances(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
     x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
     if len(x) == 0 or len(y) == 0:
         return np.zeros((len(x), len(y)))
-    centre = (x[0] + y[0]) / 2
-    x, y = x - centre, y - centre
     with np.errstate(over="ignore", invalid="ignore"):
-        squared = np.einsum("ij,ij->i", x, x)[:, None] + np.einsum("ij,ij->i", y, y)
-        products = x @ y.T
-        products *= 2
-        spread = squared - products
-    if not np.isfinite(spread).all():
+        centre = x[0] / 2 + y[0] / 2
+        p, q = x - centre, y - centre
+        squared = np.einsum("ij,ij->i", p, p)[:, None] + np.einsum("ij,ij->i", q, q)
+        spread = p @ q.T
+        spread *= -2
+        spread += squared
+    squared *= CANCELLED
+    # Written so that NaN counts as cancelled too.
+    i, j = np.nonzero(~(spread > squared))
+    if len(i) > len(x) + len(y):
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(x, y))
-    # What cancellation leaves of two equal points is not a distance.
-    spread[spread < 8 * np.finfo(np.float64).eps * squared] = 0.0
-    np.sqrt(spread, out=spread)
+    np.sqrt(spread, out=spread, where=spread > 0)
+    if len(i):
+        spread[i, j] = np.linalg.norm(x[i] - y[j], axis=1)
     return np.asarray(spread)
 
 

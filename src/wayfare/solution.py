@@ -103,7 +103,7 @@ class Plan:
         """The transport plan R, dense."""
         if self.cosines is None:
             return self.sent
-        return np.asarray(self.cosines * np.sqrt(self.sent * self.received))
+        return np.asarray(self.cosines * np.sqrt(self.sent) * np.sqrt(self.received))
 
     @property
     def matrix(self) -> Array | csr_array[Any, Any]:
@@ -126,8 +126,8 @@ class Solution:
 
     `value` is the distance (for `wfr`, `eta sqrt(2 J)`), `objective` what was minimised (for `wfr`,
     J), attained by `plan` and bounded by `certificate`. `potentials` are the dual variables
-    `(phi, psi)` that prove the lower bound: feasible, `phi_i + psi_j <= C_ij`, and infinite for a
-    point that is destroyed or created whole.
+    `(phi, psi)` that prove the lower bound: feasible, `phi_i + psi_j <= C_ij` between all points that
+    have weight, and infinite for a point that has none, or that is destroyed or created whole.
     """
 
     metric: str

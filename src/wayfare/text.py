@@ -27,7 +27,7 @@ from functools import cache
 
 from wayfare.errors import InputError
 
-__all__ = ["ENGLISH", "Tokenizer", "tokenize"]
+__all__ = ["DEFAULT_TOKENIZER", "ENGLISH", "Tokenizer", "tokenize"]
 
 RULES = "words-1"  # part of every fingerprint: changes whenever some text gives other tokens
 
@@ -173,3 +173,7 @@ def _stop_words(given: str | Iterable[str] | None) -> frozenset[str]:
         if not isinstance(word, str):
             raise InputError(f"stop_words: {word!r} is not a str; give words")
     return words
+
+
+# What turns texts into documents unless another tokenizer is given: measured in docs/weighting.md.
+DEFAULT_TOKENIZER = Tokenizer(stop_words="english")

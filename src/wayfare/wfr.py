@@ -58,7 +58,8 @@ class _Problem:
 
     @property
     def scale(self) -> float:
-        return 2.0 * float(np.sqrt(self.first_mass * self.second_mass))
+        # One root each: the product of two masses may leave the range of float64.
+        return 2.0 * float(np.sqrt(self.first_mass) * np.sqrt(self.second_mass))
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,10 @@ def _coincidence(problem: _Problem) -> _State | None:
     m, n = problem.cosines.shape
     if m != n:
         return None
-    match = problem.cosines.argmax(axis=1)
     here = np.arange(m)
+    # As they stand first: where points come twice, the first of the nearest is not always the one.
+    aligned = bool(np.all(problem.cosines.diagonal() == 1.0))
+    match = here if aligned else problem.cosines.argmax(axis=1)
     if not np.all(problem.cosines[here, match] == 1.0) or len(np.unique(match)) != m:
         return None
     if not np.allclose(problem.mu, problem.nu[match], rtol=4e-16, atol=0.0):
@@ -231,7 +234,9 @@ def _finish(problem: _Problem, tol: float, floor: float) -> tuple[_State, int]:
         return gap <= tol
 
     with one_blas_thread():
-        _, _, _, steps = finish(problem.cosines, problem.mu, problem.nu, good_enough)
+        *reached, steps = finish(problem.cosines, problem.mu, problem.nu, good_enough)
+        if not best:  # not one step could be taken: where it starts is feasible too
+            good_enough(*reached)
     return best[0][1], steps
 
 
@@ -286,14 +291,19 @@ def _bounds(problem: _Problem, state: _State) -> tuple[float, float]:
 
 def _small_objective(problem: _Problem, sent: Array, received: Array) -> float:
     sent, received = sent * problem.first_mass, received * problem.second_mass
-    far = 1.0 - problem.cosines
-    pairs = (np.sqrt(sent) - np.sqrt(received)) ** 2 + 2 * far * np.sqrt(sent * received)
+    pairs = _prices(sent, received, problem.cosines)
     # What no pair holds is destroyed or created at its mass.
     left = max(problem.first_mass - sent.sum(), 0.0) + max(
         problem.second_mass - received.sum(), 0.0
     )
     eps = 4 * np.finfo(np.float64).eps * problem.total
     return float(pairs.sum()) + (left if left > eps else 0.0)
+
+
+def _prices(sent: Array, received: Array, h: Array) -> Array:
+    """`sent + received - 2 h sqrt(sent received)`, without cancelling near 0."""
+    out, back = np.sqrt(sent), np.sqrt(received)
+    return np.asarray((out - back) ** 2 + 2 * (1 - h) * out * back)
 
 
 def _potentials(problem: _Problem, state: _State, m: int, n: int) -> tuple[Array, Array]:
@@ -318,7 +328,7 @@ def _plan(problem: _Problem, state: _State, first: Measure, second: Measure) -> 
         h[block] = problem.cosines
         sent[block] = part_sent * problem.first_mass
         received[block] = part_received * problem.second_mass
-        costs = (np.sqrt(sent) - np.sqrt(received)) ** 2 + 2 * (1 - h) * np.sqrt(sent * received)
+        costs = _prices(sent, received, h)
     destroyed = np.maximum(first.weights - sent.sum(axis=1), 0.0)
     created = np.maximum(second.weights - received.sum(axis=0), 0.0)
     destroyed[destroyed < 1e-15 * first.mass] = 0.0

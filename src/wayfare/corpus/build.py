@@ -23,7 +23,7 @@ from wayfare.corpus.assemble import (
 from wayfare.corpus.counting import Counted, TermCounter
 from wayfare.errors import InputError
 from wayfare.progress import Progress
-from wayfare.text import Tokenizer
+from wayfare.text import DEFAULT_TOKENIZER
 from wayfare.vectors import WordVectors
 from wayfare.weighting import Counts, Fitted, Weighting, resolve
 
@@ -46,7 +46,7 @@ def texts(
     progress: bool | None,
 ) -> Parts:
     """Tokenise and count as the texts come, then embed and weigh."""
-    tokenizer = Tokenizer() if tokenizer is None else tokenizer
+    tokenizer = DEFAULT_TOKENIZER if tokenizer is None else tokenizer
     if not callable(tokenizer):
         raise InputError(f"tokenizer: {tokenizer!r} came; give a function of text to words")
     kept: list[str] | None = [] if keep else None

@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 
 MOST_STEPS = 80
 TO_THE_WALL = 0.995  # how much of the way to the boundary a step may go
+# How far a potential may move in a step. Points of next to no mass are flat directions, where Newton's
+# model of e^-phi would otherwise throw them hundreds away, and no later step bring them back.
+LONGEST_JUMP = 4.0
 
 
 def finish(
@@ -100,7 +103,8 @@ def _newton(
         def longest(dphi: Array, dpsi: Array, dplan: Array) -> float:
             drop = np.where(finite, dphi[:, None] + dpsi, 0.0)
             toward = max(float((drop / slack).max()), float((-dplan[finite] / plan[finite]).max()))
-            return min(1.0, TO_THE_WALL / toward) if toward > 0 else 1.0
+            jump = max(float(abs(dphi).max()), float(abs(dpsi).max())) / LONGEST_JUMP
+            return min(1.0, TO_THE_WALL / toward if toward > 0 else 1.0, 1 / max(jump, 1.0))
 
         gap = float(np.sum(plan * slack)) / np.count_nonzero(finite)
         nothing = np.zeros_like(plan)

@@ -80,7 +80,7 @@ def _solve_document(
 ) -> tuple[int, float, float, int, int]:
     """Bound J between the query and one document: status, lower, upper, sweeps, stages."""
     m, n = len(mu), len(columns)
-    total, scale = mass + other, 2.0 * math.sqrt(mass * other)
+    total, scale = mass + other, 2.0 * math.sqrt(mass) * math.sqrt(other)
     part = shaped(work, m, n)
     for i in range(m):
         part.rows[WEIGHT, i] = mu[i]
