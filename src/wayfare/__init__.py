@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wayfare.errors import WayfareError
     from wayfare.front import DistanceBounds, distance, pairwise, pairwise_bounds
     from wayfare.measure import Measure
+    from wayfare.search import Hits, rank
     from wayfare.solution import Certificate, Plan, Solution, Status
     from wayfare.text import tokenize
     from wayfare.vectors import WordVectors
@@ -24,6 +25,7 @@ _ROOMS = {
     "Certificate": "wayfare.solution",
     "Corpus": "wayfare.corpus",
     "DistanceBounds": "wayfare.front",
+    "Hits": "wayfare.search",
     "Measure": "wayfare.measure",
     "Plan": "wayfare.solution",
     "Solution": "wayfare.solution",
@@ -33,6 +35,7 @@ _ROOMS = {
     "distance": "wayfare.front",
     "pairwise": "wayfare.front",
     "pairwise_bounds": "wayfare.front",
+    "rank": "wayfare.search",
     "tokenize": "wayfare.text",
 }
 
@@ -40,6 +43,7 @@ __all__ = [
     "Certificate",
     "Corpus",
     "DistanceBounds",
+    "Hits",
     "Measure",
     "Plan",
     "Solution",
@@ -50,6 +54,7 @@ __all__ = [
     "distance",
     "pairwise",
     "pairwise_bounds",
+    "rank",
     "tokenize",
 ]
 

@@ -22,7 +22,15 @@ from wayfare.text import DEFAULT_TOKENIZER
 from wayfare.threads import count_jobs, in_threads, one_blas_thread
 from wayfare.vectors import WordVectors
 
-__all__ = ["DEFAULT_ETA", "DistanceBounds", "distance", "pairwise", "pairwise_bounds"]
+__all__ = [
+    "DEFAULT_ETA",
+    "DistanceBounds",
+    "Document",
+    "as_measures",
+    "distance",
+    "pairwise",
+    "pairwise_bounds",
+]
 
 Array = NDArray[np.float64]
 Document = str | Sequence[str] | Measure
@@ -237,6 +245,30 @@ def _two_measures(
         measures |= {at: corpus[place] for place, at in enumerate(texts)}
         vectors = corpus.vectors
     return measures[0], measures[1], vectors
+
+
+def as_measures(
+    query: Document, texts: Any, vectors: Any, ids: Sequence[Any] | None
+) -> tuple[Documents, Measure, Any, Sequence[Any], Sequence[str | None] | None]:
+    """A query and the documents it is compared with: prepared, with their vectors, ids and texts."""
+    if isinstance(texts, Corpus):
+        names: Sequence[Any] = list(texts.ids.tolist()) if ids is None else ids
+        kept: Sequence[str | None] | None = texts.texts
+        documents, used = _documents("texts", texts, vectors)
+        measure = query if isinstance(query, Measure) else texts.encode([query], share=False)[0]
+    else:
+        documents, used = _documents("texts", texts, vectors)
+        names = list(range(len(documents))) if ids is None else ids
+        kept = [text if isinstance(text, str) else None for text in texts]
+        kept = None if all(text is None for text in kept) else kept
+        if isinstance(query, Measure):
+            measure = query
+        else:
+            words = _words([_checked_document("query", query)], None)
+            measure = Corpus.from_tokens(words, vectors=vectors or used, progress=False)[0]
+    if len(names) != len(documents):
+        raise InputError(f"ids: {len(names)} came for {len(documents)} texts; give one each")
+    return documents, measure, used, names, kept
 
 
 def _checked_document(name: str, document: Any) -> str | Sequence[str]:

@@ -116,14 +116,21 @@ class CosineTable:
         squared = np.einsum("ij,ij->i", points, points, dtype=np.float64)
         return cls(points, squared.astype(dtype))
 
-    def cosines(self, query: NDArray[Any], eta: float) -> NDArray[Any]:
-        """`cos_+(|word - query point| / 2 eta)`, shape (words, query points)."""
+    def cosines(
+        self,
+        query: NDArray[Any],
+        eta: float,
+        *,
+        rows: slice = slice(None),
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """`cos_+(|word - query point| / 2 eta)`, shape (words, query points), for some words."""
         from wayfare.kernels.cpu.table import cosines_from_products
 
         query = np.ascontiguousarray(query, dtype=self.points.dtype)
         squared = np.einsum("ij,ij->i", query, query, dtype=np.float64).astype(query.dtype)
-        table: NDArray[Any] = self.points @ query.T
-        cosines_from_products(table, self.squared, squared, 0.25 / eta**2)
+        table: NDArray[Any] = np.matmul(self.points[rows], query.T, out=out)
+        cosines_from_products(table, self.squared[rows], squared, 0.25 / eta**2)
         return table
 
     def slack(self, query: NDArray[Any], eta: float) -> float:

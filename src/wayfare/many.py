@@ -20,6 +20,8 @@ from wayfare.ground import CosineTable
 from wayfare.measure import Measure
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from wayfare.kernels.cpu.anneal import Work
 
 __all__ = ["Bounds", "Documents", "Narrow", "Query", "Scratch"]
@@ -87,6 +89,18 @@ class Query:
         return self.weights / self.mass if self.mass else self.weights
 
 
+def _hashes(points: NDArray[Any]) -> NDArray[np.uint64]:
+    """One number a point, equal for equal points: its bits times fixed odd numbers, summed."""
+    bits = np.ascontiguousarray(points).view(np.uint32 if points.itemsize == 4 else np.uint64)
+    odd = np.random.default_rng(0).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * 2 + 1
+    out = np.empty(len(bits), np.uint64)
+    for start in range(0, len(bits), 4096):
+        part = bits[start : start + 4096].astype(np.uint64)
+        part *= odd
+        np.sum(part, axis=1, out=out[start : start + 4096])
+    return out
+
+
 class Scratch:
     """The workspaces of one thread, for problems of up to m x n points."""
 
@@ -138,7 +152,45 @@ class Documents:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    @property
+    @cached_property
+    def masses(self) -> Array:
+        """The mass of each document."""
+        if not len(self.weights):
+            return np.zeros(len(self))
+        padded = np.concatenate([self.weights, [0.0]])
+        sums = np.add.reduceat(padded, self.indptr[:-1], dtype=np.float64)
+        return np.where(np.diff(self.indptr) > 0, sums, 0.0)
+
+    @cached_property
+    def matrix(self) -> csr_array[Any, Any]:
+        """The weights as a sparse matrix (documents, points)."""
+        from scipy.sparse import csr_array
+
+        shape = (len(self), len(self.points))
+        return csr_array((self.weights, self.indices, self.indptr), shape=shape)
+
+    @cached_property
+    def root_matrix(self) -> csr_array[Any, Any]:
+        """The square roots of the weights as a sparse matrix."""
+        return self.matrix.sqrt()
+
+    @cached_property
+    def light_weights(self) -> NDArray[np.float32]:
+        """The weights in float32, for bounds."""
+        return self.weights.astype(np.float32, copy=False)
+
+    def heaviest(self, count: int) -> tuple[NDArray[np.int64], Array]:
+        """The points that carry most of the mass of all documents, and that mass."""
+        mass = self._point_masses
+        top = np.argpartition(mass, -count)[-count:] if count < len(mass) else np.arange(len(mass))
+        return top.astype(np.int64), mass[top]
+
+    @cached_property
+    def _point_masses(self) -> Array:
+        mass = np.bincount(self.indices, self.weights, len(self.points))
+        return mass.astype(np.float64, copy=False)
+
+    @cached_property
     def longest(self) -> int:
         """The number of points of the largest document."""
         return int(np.diff(self.indptr).max(initial=0))
@@ -150,7 +202,7 @@ class Documents:
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[picks] - indptr[:-1], sizes)
         weights = self.weights[entries].astype(np.float64)
         taken = Documents(self.points, indptr, self.indices[entries], weights)
-        taken.__dict__["_table"] = self._table
+        taken.__dict__["table"] = self.table
         return taken
 
     def measure(self, document: int) -> Measure:
@@ -170,7 +222,8 @@ class Documents:
         )
 
     @cached_property
-    def _table(self) -> CosineTable:
+    def table(self) -> CosineTable:
+        """The points, ready to be compared with a query in float32."""
         return CosineTable.of(self.points, np.float32)
 
     @cached_property
@@ -178,19 +231,23 @@ class Documents:
         return CosineTable.of(self.points, np.float64)
 
     @cached_property
-    def _places(self) -> dict[int, int]:
-        """Where each point stands, by a hash of its coordinates."""
-        return {hash(row.tobytes()): at for at, row in enumerate(self.points)}
+    def _places(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """The hashes of all points, in order, and which point each belongs to."""
+        hashes = _hashes(self.points)
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], order
 
     def query(self, measure: Measure) -> Query:
         """Prepare a measure as a query: find the points that these documents have too."""
         keep = np.flatnonzero(measure.weights)
         points = measure.points[keep].astype(self.points.dtype, copy=False)
         own = np.full(len(keep), -1, np.int32)
-        for i, row in enumerate(points):
-            at = self._places.get(hash(row.tobytes()), -1)
-            if at >= 0 and np.array_equal(self.points[at], row):
-                own[i] = at
+        if len(self.points) and len(points) and points.shape[1] == self.points.shape[1]:
+            hashes, places = self._places
+            at = np.minimum(np.searchsorted(hashes, _hashes(points)), len(hashes) - 1)
+            found = places[at]
+            same = (self.points[found] == points).all(axis=1)
+            own[same] = found[same]
         order = np.argsort(own, kind="stable")
         # The points keep the precision they came in: only a table may round them.
         weights = measure.weights[keep][order]
@@ -294,7 +351,7 @@ class Documents:
         from wayfare.kernels.cpu import anneal, batch, jit
 
         jit.announce_compilation(batch.solve_many)
-        source = self._table if dtype == np.float32 else self._exact_table
+        source = self.table if dtype == np.float32 else self._exact_table
         work, split_work = scratch.of(dtype)
         return int(
             batch.solve_many(

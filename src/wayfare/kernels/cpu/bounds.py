@@ -29,36 +29,35 @@ UNIT = 254.0
 
 
 @jit
-def round_up(cosines: Any, near: Any, reach: Any) -> None:
-    """Fill `near` and `reach_w = max_i near_wi` (as cosines, again rounded up)."""
+def round_up(cosines: Any, near: Any, reach: Any, slack: float) -> None:
+    """Fill `near`, and `reach_w = max_i h_wi`, both above cosines that are off by `slack`."""
     width = cosines.shape[1]
-    unit, up = np.float32(UNIT), np.float32(1)
+    unit, up = np.float32(UNIT), np.float32(1.001 + UNIT * slack)
+    more = np.float32(slack + 1e-6)
     for w in range(cosines.shape[0]):
         top = np.float32(0)
         for i in range(width):
             h = cosines[w, i]
             top = max(top, h)
-            near[w, i] = np.uint8(np.int32(h * unit + up)) if h > 0 else np.uint8(0)
+            near[w, i] = np.uint8(min(h * unit + up, np.float32(255))) if h > 0 else np.uint8(0)
         for i in range(width, near.shape[1]):
             near[w, i] = np.uint8(0)
-        reach[w] = top + np.float32(2 / UNIT) if top > 0 else np.float32(0)
+        reach[w] = top + more if top > 0 else np.float32(0)
 
 
 @jit
 def word_bounds(
-    indptr: Any, indices: Any, weights: Any, potential: Any, own: float, out: Any, masses: Any
+    indptr: Any, indices: Any, weights: Any, potential: Any, own: float, out: Any
 ) -> None:
-    """`out = sqrt(own * sum_j nu_j potential_j)` for every document, and its mass.
+    """`out = sqrt(own * sum_j nu_j potential_j)` for every document.
 
     With `potential_w = max_i k_wi / a_i` and `own = <a, mu>` this bounds the affinity, for any `a`.
     """
     for document in range(len(indptr) - 1):
-        total, mass = 0.0, 0.0
+        total = np.float32(0)
         for at in range(indptr[document], indptr[document + 1]):
             total += weights[at] * potential[indices[at]]
-            mass += weights[at]
         out[document] = math.sqrt(own * total)
-        masses[document] = mass
 
 
 @jit

@@ -1,0 +1,335 @@
+"""Certified search under WFR: bound, narrow, solve, prove.
+
+    1  every document   the cheaper lower bounds, from one number a word            reach, average
+    2  the likeliest    pair bounds and a few sweeps: the first k upper bounds
+    3  what is left     pair bounds, then a few sweeps, nearest first
+    4  what is left     solved to `tol`, nearest first
+    5  the border       solved further, until inside and outside are proven apart
+
+A document is dropped as soon as its lower bound passes the k-th smallest upper bound so far, or the
+radius. Nothing is dropped for another reason, which is why the answer is exact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfare import bounds
+from wayfare.many import Documents, Narrow, Query, Scratch
+from wayfare.measure import Measure
+from wayfare.search.hits import Hits, SearchWork
+from wayfare.wfr import wfr_value
+
+__all__ = ["Budget", "Request", "search_wfr"]
+
+Array = NDArray[np.float64]
+Ids = Callable[[int, NDArray[np.int64]], Sequence[Any]]
+
+SLICE = 32  # documents between two looks at a budget
+SEEDS = 16  # candidates beyond 2 k that start the search
+# How far the border is refined, in turn; the last is where double precision ends.
+BORDER_TOLS = (1e-4, 1e-6, 1e-8, 1e-10)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is searched for: the `k` nearest, or all `within` a distance, or both at once."""
+
+    k: int | None
+    within: float | None
+    eta: float
+    tol: float
+    atol: float
+
+
+@dataclass
+class Budget:
+    """A limit on time or on solves; a search that meets it stops and says `exact=False`."""
+
+    milliseconds: float | None = None
+    solves: int | None = None
+    started: float = field(default_factory=time.perf_counter)
+    solved: int = 0
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is any limit."""
+        return self.milliseconds is not None or self.solves is not None
+
+    @property
+    def spent(self) -> bool:
+        """Whether a limit is reached."""
+        late = self.milliseconds is not None and (
+            1e3 * (time.perf_counter() - self.started) >= self.milliseconds
+        )
+        return late or (self.solves is not None and self.solved >= self.solves)
+
+
+@dataclass
+class _Part:
+    """One collection in one search: its bounds, and the documents still in play."""
+
+    number: int
+    documents: Documents
+    query: Query
+    allowed: NDArray[np.bool_] | None
+    eta: float
+    work: SearchWork = field(default_factory=SearchWork)
+
+    @cached_property
+    def table(self) -> bounds.QueryTable:
+        return bounds.QueryTable.of(self.documents.table, self.query, self.eta)
+
+    def bound_words(self) -> Array:
+        """Step 1: a lower bound of J for every document, infinite for those not allowed."""
+        lower = bounds.reach_bound(self.documents, self.table, self.query)
+        np.maximum(lower, bounds.average_bound(self.documents, self.table, self.query), out=lower)
+        count = len(self.documents)
+        if self.allowed is not None:
+            lower[~self.allowed] = np.inf
+            count = int(self.allowed.sum())
+        self.work += SearchWork(documents=count, by_word=count)
+        return lower
+
+    def bound_pairs(self, lower: Array, picks: NDArray[np.int64], enough: float) -> None:
+        """Raise the lower bounds of `picks` by what their own words prove."""
+        found = bounds.pair_bound(self.documents, self.table, self.query, picks, enough)
+        lower[picks] = np.maximum(lower[picks], found)
+        self.work += SearchWork(by_pair=len(picks))
+
+
+class _Narrowed:
+    """The documents of one collection that are worth sweeps, with their bounds."""
+
+    def __init__(self, part: _Part, picks: NDArray[np.int64], lower: Array) -> None:
+        self.part, self.picks = part, picks
+        self.documents = part.documents.take(picks)
+        self.spread = self.documents.unknown()
+        self.spread.lower[:] = lower[picks]
+        self.scratch = Scratch(len(part.query.weights), self.documents.longest)
+
+    def narrow(self, goal: Narrow, budget: Budget, only: NDArray[np.bool_] | None = None) -> None:
+        """Work on what `goal` leaves open, nearest first, while the budget lasts."""
+        open_ = self.spread.lower <= _limit(goal.cut, goal.best)
+        if only is not None:
+            open_ &= only
+        order = np.flatnonzero(open_)
+        order = order[np.argsort(self.spread.lower[order], kind="stable")]
+        step = SLICE if budget.limited else max(len(order), 1)
+        for start in range(0, len(order), step):
+            if budget.spent:
+                return
+            some = order[start : start + step]
+            sweeps = int(self.spread.sweeps.sum())
+            touched = self.documents.narrow(
+                self.part.query,
+                some,
+                self.spread,
+                goal,
+                self.scratch,
+                cosines=self.part.table.cosines,
+            )
+            sweeps = int(self.spread.sweeps.sum()) - sweeps
+            if goal.shallow:
+                self.part.work += SearchWork(by_sweeps=touched, sweeps=sweeps)
+            else:
+                solved = int((self.spread.status[some] == 0).sum())
+                budget.solved += solved
+                self.part.work += SearchWork(solved=solved, sweeps=sweeps)
+
+
+def search_wfr(
+    collections: Sequence[Documents],
+    query: Measure,
+    request: Request,
+    budget: Budget,
+    allowed: Sequence[NDArray[np.bool_] | None],
+    ids: Ids,
+) -> Hits:
+    """The nearest documents of all collections under WFR, proven."""
+    cut = np.inf if request.within is None else 0.5 * (request.within / request.eta) ** 2
+    narrowed: list[_Narrowed] = []
+    best = np.full(request.k or 0, np.inf)
+    work, outside = SearchWork(), np.inf
+    for number, documents in enumerate(collections):
+        if not len(documents):
+            continue
+        mine = documents.query(query)
+        part = _Part(number, documents, mine, allowed[number], request.eta)
+        some, left = _one_collection(part, request, cut, best, budget)
+        narrowed.append(some)
+        outside = min(outside, left)
+    goal = Narrow(request.eta, request.tol, request.atol, cut=cut, best=best)
+    for some in narrowed:
+        some.narrow(goal, budget)
+    for some in narrowed:
+        work += some.part.work
+    return _prove(narrowed, request, cut, outside, budget, ids, work)
+
+
+def _one_collection(
+    part: _Part, request: Request, cut: float, best: Array, budget: Budget
+) -> tuple[_Narrowed, float]:
+    """Steps 1 to 3; also the smallest lower bound of what was dropped."""
+    lower = part.bound_words()
+    seeds = _smallest(lower, 2 * len(best) + SEEDS) if len(best) else np.empty(0, np.int64)
+    seeds = seeds[lower[seeds] <= _limit(cut, best)]
+    goal: dict[str, Any] = dict(
+        eta=request.eta, tol=request.tol, atol=request.atol, cut=cut, best=best
+    )
+    if len(seeds):
+        part.bound_pairs(lower, seeds, np.inf)
+        first = _Narrowed(part, seeds, lower)
+        first.narrow(Narrow(**goal, shallow=True), budget)
+        lower[seeds] = first.spread.lower
+    limit = _limit(cut, best)
+    picks = np.flatnonzero(lower <= limit)
+    others = picks[~np.isin(picks, seeds)]
+    step = 64 * SLICE if budget.limited else max(len(others), 1)
+    for start in range(0, len(others), step):
+        if not budget.spent:
+            part.bound_pairs(lower, others[start : start + step], limit)
+    picks = picks[lower[picks] <= limit]
+    left = np.delete(lower, picks).min(initial=np.inf) if len(picks) < len(lower) else np.inf
+    some = _Narrowed(part, picks, lower)
+    fresh = np.ones(len(picks), bool)
+    if len(seeds):
+        # What the seeds have shown stays known; their upper bounds are in `best` already.
+        _, place, at = np.intersect1d(picks, seeds, return_indices=True)
+        for name in ("lower", "upper", "status"):
+            getattr(some.spread, name)[place] = getattr(first.spread, name)[at]
+        fresh[place] = False
+    some.narrow(Narrow(**goal, shallow=True), budget, fresh)
+    return some, float(left)
+
+
+def _limit(cut: float, best: Array) -> float:
+    return min(cut, float(best.max())) if len(best) else cut
+
+
+def _smallest(values: Array, count: int) -> NDArray[np.int64]:
+    if count >= len(values):
+        return np.argsort(values, kind="stable")
+    return np.argpartition(values, count)[:count].astype(np.int64)
+
+
+@dataclass
+class _Candidate:
+    """One document that may belong to the answer."""
+
+    some: _Narrowed
+    at: int
+    id: Any
+
+    @property
+    def lower(self) -> float:
+        return float(self.some.spread.lower[self.at])
+
+    @property
+    def upper(self) -> float:
+        return float(self.some.spread.upper[self.at])
+
+    def same_as(self, other: _Candidate) -> bool:
+        """Whether two documents are one and the same measure: a tie that the ids decide."""
+        mine, theirs = (c.some.documents.measure(c.at) for c in (self, other))
+        return np.array_equal(mine.weights, theirs.weights) and np.array_equal(
+            mine.points, theirs.points
+        )
+
+
+def _prove(
+    narrowed: list[_Narrowed],
+    request: Request,
+    cut: float,
+    outside: float,
+    budget: Budget,
+    ids: Ids,
+    work: SearchWork,
+) -> Hits:
+    """Step 5: settle the border, order what is inside, and say what is proven."""
+    finished = not budget.spent
+    candidates = _candidates(narrowed, request, ids)
+    k = len(candidates) if request.k is None else min(request.k, len(candidates))
+    refined = 0
+    for tol in BORDER_TOLS:
+        border = _border(candidates, k, cut)
+        if not border or budget.spent:
+            break
+        for one in border:
+            goal = Narrow(request.eta, tol, request.atol)
+            one.some.documents.narrow(
+                one.some.part.query, np.array([one.at]), one.some.spread, goal, one.some.scratch
+            )
+            refined += 1
+    inside = sorted((one for one in candidates if one.lower <= cut), key=_order)[:k]
+    border = _border(candidates, k, cut)
+    tied = [one for one in border if one.lower <= cut < one.upper or not _told_apart(one, border)]
+    # Beyond `outside` nothing was looked at closely, so it must lie beyond what is inside.
+    reach = max((one.upper for one in inside), default=0.0) if len(inside) == request.k else np.inf
+    proven = finished and not tied and outside >= min(reach, cut)
+    value = [wfr_value(one.upper, request.eta) for one in inside]
+    return Hits(
+        ids=[one.id for one in inside],
+        distances=np.array(value),
+        lower=np.array([wfr_value(one.lower, request.eta) for one in inside]),
+        upper=np.array(value),
+        exact=bool(proven),
+        ordered=_is_ordered(inside),
+        work=work + SearchWork(refined=refined),
+        tied=[one.id for one in tied],
+    )
+
+
+def _candidates(narrowed: list[_Narrowed], request: Request, ids: Ids) -> list[_Candidate]:
+    """Every document whose lower bound leaves it a place in the answer."""
+    uppers = np.concatenate([some.spread.upper for some in narrowed] or [np.empty(0)])
+    limit = np.inf
+    if request.k is not None and len(uppers) > request.k:
+        limit = float(np.partition(uppers, request.k - 1)[request.k - 1])
+    if request.within is not None:
+        limit = min(limit, 0.5 * (request.within / request.eta) ** 2)
+    found = []
+    for some in narrowed:
+        places = np.flatnonzero((some.spread.lower <= limit) & np.isfinite(some.spread.upper))
+        names = ids(some.part.number, some.picks[places])
+        found += [_Candidate(some, int(at), id) for at, id in zip(places, names, strict=True)]
+    return found
+
+
+def _order(one: _Candidate) -> tuple[float, Any]:
+    return one.upper, one.id
+
+
+def _border(candidates: list[_Candidate], k: int, cut: float) -> list[_Candidate]:
+    """The documents whose intervals do not tell whether they are inside."""
+    ranked = sorted(candidates, key=_order)
+    inside, rest = ranked[:k], ranked[k:]
+    border: list[_Candidate] = []
+    if inside and rest:
+        reach, nearest = max(one.upper for one in inside), min(one.lower for one in rest)
+        if nearest <= reach:
+            border = [one for one in inside if one.upper >= nearest]
+            border += [one for one in rest if one.lower <= reach]
+    if np.isfinite(cut):
+        border += [one for one in ranked if one.lower <= cut < one.upper and one not in border]
+    return border
+
+
+def _told_apart(one: _Candidate, border: list[_Candidate]) -> bool:
+    """Whether only copies of itself are left beside a document on the border."""
+    return all(
+        other is one or other.lower > one.upper or other.upper < one.lower or one.same_as(other)
+        for other in border
+    )
+
+
+def _is_ordered(inside: list[_Candidate]) -> bool:
+    return all(one.upper <= after.lower or one.same_as(after) for one, after in pairwise(inside))

@@ -1,0 +1,162 @@
+"""Search by name: one query or many, by any metric that has a search of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfare.corpus import Corpus
+from wayfare.errors import InputError
+from wayfare.front import DEFAULT_ETA, Document, as_measures
+from wayfare.ground import check_eta, check_tol
+from wayfare.many import Documents
+from wayfare.measure import Measure
+from wayfare.search.balanced import search_hellinger, search_wmd
+from wayfare.search.cascade import Budget, Ids, Request, search_wfr
+from wayfare.search.hits import Hits
+from wayfare.search.paper import search_paper
+from wayfare.threads import count_jobs, in_threads, one_blas_thread
+
+__all__ = ["Mode", "SearchMetric", "check_k", "rank", "search", "search_many"]
+
+Mode = Literal["exact", "fast", "paper"]
+SearchMetric = Literal["wfr", "wmd", "hellinger"]
+
+_BY_METRIC: dict[str, Callable[..., Hits]] = {
+    "wfr": search_wfr,
+    "wmd": search_wmd,
+    "hellinger": search_hellinger,
+}
+
+
+def check_k(k: int | None) -> int | None:
+    """Return `k` as an int, or say why it cannot be used."""
+    if k is None:
+        return None
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"k: {k!r} came; give a whole number from 1")
+    return int(k)
+
+
+def search(
+    collections: Sequence[Documents],
+    query: Measure,
+    *,
+    k: int | None = 10,
+    within: float | None = None,
+    eta: float = DEFAULT_ETA,
+    tol: float = 1e-3,
+    atol: float = 1e-12,
+    metric: SearchMetric = "wfr",
+    mode: Mode = "exact",
+    milliseconds: float | None = None,
+    solves: int | None = None,
+    allowed: Sequence[NDArray[np.bool_] | None] | None = None,
+    ids: Ids | None = None,
+) -> Hits:
+    """The documents of some collections that are nearest to a measure.
+
+    `k` of them, or all `within` a distance, or the `k` nearest within it. `mode="exact"` proves its
+    answer; `mode="fast"` stops after `milliseconds` or `solves` and says `exact=False` where it had to;
+    `mode="paper"` is Algorithm 3 of the paper. `allowed` restricts each collection to a mask, inside the
+    search. `ids(collection, rows)` names the documents; without it they count through all collections.
+
+    >>> documents = Documents.of(Corpus.from_texts(["rain and wind", "a quiet evening", "wind"]))
+    >>> hits = search([documents], Corpus.from_texts(["rain, wind"])[0], k=2)
+    >>> hits.ids, hits.exact
+    ([0, 2], True)
+    """
+    k = check_k(k)
+    if k is None and within is None:
+        raise InputError("k, within: neither came; give a number of neighbours or a radius")
+    if within is not None and not (np.isfinite(within) and within >= 0):
+        raise InputError(f"within: {within!r} came; give a distance of at least 0")
+    if metric not in _BY_METRIC:
+        raise InputError(f"metric: {metric!r} came; search knows {', '.join(_BY_METRIC)}")
+    if mode not in ("exact", "fast", "paper"):
+        raise InputError(f'mode: {mode!r} came; give "exact", "fast" or "paper"')
+    if mode == "fast" and milliseconds is None and solves is None:
+        raise InputError('mode="fast": no budget came; give milliseconds= or solves=')
+    if mode != "fast" and (milliseconds is not None or solves is not None):
+        raise InputError('milliseconds, solves: a budget is for mode="fast"')
+    if mode == "paper" and (metric != "wfr" or within is not None):
+        raise InputError(
+            'mode="paper": the paper\'s algorithm finds k neighbours under metric="wfr"'
+        )
+    masks = [None] * len(collections) if allowed is None else list(allowed)
+    names = ids or _count_through(collections)
+    request = Request(k, within, check_eta(eta), check_tol(tol), check_tol(atol, "atol"))
+    if mode == "paper":
+        return search_paper(collections, query, request, masks, names)
+    run = _BY_METRIC[metric]
+    return run(collections, query, request, Budget(milliseconds, solves), masks, names)
+
+
+def _count_through(collections: Sequence[Documents]) -> Ids:
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in collections])])
+    return lambda number, rows: [int(row) for row in starts[number] + rows]
+
+
+def search_many(
+    collections: Sequence[Documents],
+    queries: Sequence[Measure],
+    *,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> list[Hits]:
+    """`search` for many queries over a pool of threads; the settings of `search`."""
+    with one_blas_thread():
+        return list(
+            in_threads(
+                lambda query: search(collections, query, **settings), queries, count_jobs(n_jobs)
+            )
+        )
+
+
+def rank(
+    query: Document,
+    texts: Sequence[Document] | Corpus,
+    k: int | None = 10,
+    *,
+    ids: Sequence[Any] | None = None,
+    vectors: Any = None,
+    within: float | None = None,
+    eta: float | None = None,
+    tol: float = 1e-3,
+    metric: SearchMetric = "wfr",
+    **settings: Any,
+) -> Hits:
+    """Re-rank what another retriever found: the `k` nearest of some texts, proven, without an index.
+
+    `query` and `texts` are texts, lists of words or measures; or `texts` is a corpus, whose ids are then
+    the answer's. Otherwise `ids` names them, and they count from 0 without it.
+
+    >>> hits = rank("rates rise again", ["rain tomorrow", "the bank lifts its rates", "a goal"], k=1)
+    >>> hits.ids, hits.texts
+    ([1], ['the bank lifts its rates'])
+    """
+    documents, measure, used, names, kept = as_measures(query, texts, vectors, ids)
+    if eta is None:
+        eta = DEFAULT_ETA if used is None else float(used.default_eta)
+
+    def named(_: int, rows: NDArray[np.int64]) -> Sequence[Any]:
+        return [names[row] for row in rows]
+
+    hits = search(
+        [documents],
+        measure,
+        k=k,
+        within=within,
+        eta=eta,
+        tol=tol,
+        metric=metric,
+        ids=named,
+        **settings,
+    )
+    if kept is None:
+        return hits
+    places = {name: at for at, name in enumerate(names)}
+    return hits.with_texts([kept[places[name]] for name in hits.ids])
