@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The GPU path is tested on the CPU too, so any build of PyTorch will do; the `gpu` extra pins none.
+TORCH ?= torch==2.13.0
 
 .PHONY: demo test lint types unit docs-examples fmt clean
 
@@ -33,7 +35,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' '$(TORCH)'
 	@touch $@ $(VENV)/.installed
 
 clean:
