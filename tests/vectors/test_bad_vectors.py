@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 
 from wayfare import WordVectors
 from wayfare.errors import FormatError, InputError, WayfareError
+from wayfare.vectors import cache
 from wayfare.vectors.formats import text
 
 
@@ -51,6 +52,45 @@ def test_text(tmp_path, content, line, message, zipped):
     error = refused(path)
     assert error.line == line
     assert message in str(error)
+
+
+def test_what_is_kept_but_odd_is_reported_with_its_line(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(cache, "SMALLEST", 0)
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n\nb 0 0\nc 1 2\na 5 5\nd 0 -0\nb 0 0\n")
+    told = [
+        f"{path}: entries repeated: 2; first: line 5: 'a' is there already, in line 1",
+        f"{path}: entries all zero: 2; first: line 3: 'b'",
+    ]
+    caplog.set_level("INFO", "wayfare")
+    for _ in range(2):  # parsed, then from the cache
+        report = WordVectors.load(path).report
+        assert (report.repeated, report.zero, report.skipped) == (2, 2, 0)
+        assert caplog.messages == told
+        caplog.clear()
+    path.write_text("a 1 2\nb nan 0\na 3 4\nc 0 0\n")
+    report = WordVectors.load(path, on_error="skip", limit=2).report
+    assert report.first_repeated == "line 3: 'a' is there already, in line 1"
+    assert report.first_zero is None
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warned == [f"{path}: entries skipped: 1; first: {report.first_skipped}"]
+
+
+def test_arrays_are_not_told_to_pass_what_they_cannot():
+    with pytest.raises(
+        FormatError, match=r"^mine: row 2: the vector of 'b' holds NaN.*; repair it$"
+    ):
+        WordVectors.from_arrays(["a", "b"], [[1.0], [np.nan]], name="mine")
+
+
+def test_odd_entries_of_other_formats_are_counted_too(tmp_path):
+    report = WordVectors.from_arrays(["a", "a", "b"], [[1, 2], [3, 4], [0, 0]]).report
+    assert report.first_repeated == "row 2: 'a' is there already, in row 1"
+    assert report.first_zero == "row 3: 'b'"
+    path = tmp_path / "v.bin"
+    rows = np.array([[1, 2], [3, 4]], "<f4").tobytes()
+    path.write_bytes(b"2 2\na " + rows[:8] + b"\na " + rows[8:])
+    assert WordVectors.load(path).report.first_repeated.startswith("word 2: 'a' is there already")
 
 
 def test_lines_are_counted_across_blocks(tmp_path, monkeypatch):

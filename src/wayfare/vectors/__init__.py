@@ -1,6 +1,7 @@
 """Words to points, in every form that word vectors come in.
 
 word_vectors.py   WordVectors: the one class that the rest of the house knows
+arguments.py      what its methods are given, checked
 builtin.py        the vectors that come with the installation
 hub.py            models by name
 cache.py          what was parsed once, memory-mapped

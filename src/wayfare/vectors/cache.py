@@ -49,7 +49,7 @@ __all__ = [
     "save",
 ]
 
-LAYOUT = 1  # part of every key: changes whenever the layout or a reader's outcome changes
+LAYOUT = 2  # part of every key: changes whenever the layout or a reader's outcome changes
 MAGIC = b"wayfare table\n"
 ALIGNMENT = 64
 SETTLED = 2_000_000_000  # nanoseconds after which a file's times can be relied upon

@@ -78,6 +78,8 @@ def _fnv(text: NDArray[np.uint8], starts: Ints, stops: Ints) -> NDArray[np.uint3
 class NgramModel:
     """Rows of words, then rows of buckets; `content` is asked for a hash when one is wanted."""
 
+    kind = "words"
+
     def __init__(
         self, vocabulary: Vocabulary, rows: Floats, ngrams: Ngrams, content: Callable[[], str]
     ) -> None:

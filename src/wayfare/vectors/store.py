@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -34,21 +36,42 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+log = logging.getLogger("wayfare")
+
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What reading a file of vectors met: `repeated` words (the first is kept), and lines or rows
-    `skipped` under `on_error="skip"`, with `first_skipped` saying why the first one was.
+    """What reading a file of vectors met, how often, and where first.
+
+    `repeated` words, of which the first counts; `zero` rows, which have no direction; entries
+    `skipped` under `on_error="skip"`.
     """
 
     repeated: int = 0
+    first_repeated: str | None = None
+    zero: int = 0
+    first_zero: str | None = None
     skipped: int = 0
     first_skipped: str | None = None
 
+    def log(self, path: Path) -> None:
+        """Write a line for each kind to the log: a warning for what was left out."""
+        for level, count, what, first in [
+            (logging.WARNING, self.skipped, "skipped", self.first_skipped),
+            (logging.INFO, self.repeated, "repeated", self.first_repeated),
+            (logging.INFO, self.zero, "all zero", self.first_zero),
+        ]:
+            if count:
+                log.log(level, "%s: entries %s: %d; first: %s", path, what, count, first)
+
 
 class Store(Protocol):
-    """Raw vectors, never normalised: that is up to `WordVectors`."""
+    """Raw vectors, never normalised: that is up to `WordVectors`.
 
+    `kind` names what is stored a row each: words, or the tokens that words are made of.
+    """
+
+    kind: str
     dim: int
     report: LoadReport
 

@@ -17,6 +17,8 @@ BLOCK = 1 << 16  # rows whose float64 copies are alive at once
 class Table:
     """Words and their vectors. `matrix` may lie in a memory-mapped file; it is only read."""
 
+    kind = "words"
+
     def __init__(
         self,
         vocabulary: Vocabulary,

@@ -35,6 +35,8 @@ BATCH = 2048  # words that go to the tokenizer in one call
 class TokenModel:
     """A tokenizer of the `tokenizers` library and one row a token id."""
 
+    kind = "tokens"
+
     def __init__(
         self, tokenizer: Tokenizer, rows: Floats, *, unknown_id: int | None, content: str
     ) -> None:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wayfare.errors import InputError, UnknownWordError
+from wayfare.vectors.arguments import as_limit, as_path, as_word, check_unit
 from wayfare.vectors.builtin import NAME, builtin
-from wayfare.vectors.formats import gensim_file
+from wayfare.vectors.formats import gensim_file, numpy_pair
 from wayfare.vectors.formats.builder import Builder
 from wayfare.vectors.formats.request import OnError, Request
 from wayfare.vectors.open import open_store
@@ -50,7 +51,7 @@ class WordVectors:
     _defaults_lock: ClassVar[Lock] = Lock()
 
     def __init__(self, store: Store, *, unit: bool, name: str) -> None:
-        _check_unit(unit)
+        check_unit(unit)
         self._store = store
         self.unit, self.name = unit, name
 
@@ -66,7 +67,7 @@ class WordVectors:
         >>> bool(river @ stream > river @ tax)
         True
         """
-        _check_unit(unit)
+        check_unit(unit)
         with cls._defaults_lock:
             if not cls._defaults:
                 store = builtin()
@@ -108,16 +109,18 @@ class WordVectors:
         WordVectors('tiny.txt', 2 words in 2 dimensions, raw)
         """
         request = Request(
-            _as_path("path_or_name", path_or_name),
-            limit=_as_limit(limit),
-            vocabulary=None if vocabulary is None else _as_path("vocabulary", vocabulary),
+            as_path("path_or_name", path_or_name),
+            limit=as_limit(limit),
+            vocabulary=None if vocabulary is None else as_path("vocabulary", vocabulary),
             on_error=on_error,
             trust=trust,
             progress=progress,
         )
         if on_error not in ("raise", "skip"):
             raise InputError(f'on_error: {on_error!r} came; give "raise" or "skip"')
-        return cls(open_store(request, cache=cache), unit=unit, name=request.path.name)
+        store = open_store(request, cache=cache)
+        store.report.log(request.path)
+        return cls(store, unit=unit, name=request.path.name)
 
     @classmethod
     def from_arrays(
@@ -137,8 +140,8 @@ class WordVectors:
             raise InputError(
                 f"array: shape {rows.shape} for {len(words)} words; give (words, dimensions)"
             )
-        raw = [_checked(word).encode("utf-8", "surrogatepass") for word in words]
-        builder = Builder(Request(Path(name)), rows.shape[1], unit="row")
+        raw = [as_word(word).encode("utf-8", "surrogatepass") for word in words]
+        builder = Builder(Request(Path(name), on_error=None), rows.shape[1], unit="row")
         builder.add(raw, rows, range(1, len(raw) + 1))
         return cls(builder.table(), unit=unit, name=name)
 
@@ -158,7 +161,7 @@ class WordVectors:
 
     @property
     def report(self) -> LoadReport:
-        """What reading the file met: repeated words, skipped lines."""
+        """What reading the file met, and where: repeated words, rows of zeros, skipped lines."""
         return self._store.report
 
     @property
@@ -203,7 +206,7 @@ class WordVectors:
                 f'unknown: {self.name!r} holds whole words only, so "subword" cannot be; use '
                 'WordVectors.default(), a safetensors model or a fastText .bin, or unknown="skip"'
             )
-        words = [word if type(word) is str else _checked(word) for word in words]
+        words = [word if type(word) is str else as_word(word) for word in words]
         points, known = self._store.gather(words, subwords=unknown == "subword")
         if self.unit:
             points, known = _at_unit_length(points, known)
@@ -216,6 +219,34 @@ class WordVectors:
         shown = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
         verb = "is" if len(lost) == 1 else "are"
         return f'words: {shown} {verb} unknown to {self.name!r}; unknown="skip" leaves them out'
+
+    def save(
+        self, path: str | os.PathLike[str], *, words: Sequence[str] | None = None
+    ) -> tuple[Path, Path]:
+        """Write the raw vectors of `words` to `X.npy` and those words to `X.vocab.txt`; return both.
+
+        `load` reads the pair; where `words` is None, which means all that are stored, it has this
+        fingerprint. Vectors that make words from parts have no end of words, so that they want
+        `words`. Raises `InputError` for another name, for words that a line of text cannot hold
+        and for a place that cannot be written to, `UnknownWordError` for unknown words.
+
+        >>> import tempfile
+        >>> vectors = WordVectors.from_arrays(["river", "bank"], [[3.0, 4.0], [0.0, 2.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     array, _ = vectors.save(Path(folder, "mine.npy"))
+        ...     WordVectors.load(array).fingerprint == vectors.fingerprint
+        True
+        """
+        target = as_path("path", path)
+        if words is None and self._store.has_subwords():
+            raise InputError(
+                f"words: {self.name!r} makes words from parts; name the words to write"
+            )
+        words = self.words if words is None else [as_word(word) for word in words]
+        points, known = self._store.gather(words, subwords=True)
+        if not known.all():
+            raise UnknownWordError(self._unknown(words, known))
+        return numpy_pair.write(target, points, words)
 
     def __getitem__(self, word: str) -> Floats:
         points, known = self.embed([word])
@@ -230,9 +261,8 @@ class WordVectors:
         return len(self._store)
 
     def __repr__(self) -> str:
-        kind = "tokens" if self._store.has_subwords() else "words"
-        length = "unit length" if self.unit else "raw"
-        return f"WordVectors({self.name!r}, {len(self)} {kind} in {self.dim} dimensions, {length})"
+        size = f"{len(self)} {self._store.kind} in {self.dim} dimensions"
+        return f"WordVectors({self.name!r}, {size}, {'unit length' if self.unit else 'raw'})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The built-in vectors are in every installation: their name travels, not their 32 MB.
@@ -261,26 +291,3 @@ def _at_unit_length(points: Floats, known: Mask) -> tuple[Floats, Mask]:
         known[known] = directed
         points = points[directed]
     return points, known
-
-
-def _check_unit(unit: object) -> None:
-    if not isinstance(unit, bool):
-        raise InputError(f"unit: {unit!r} came; give True (unit length) or False (raw)")
-
-
-def _checked(word: object) -> str:
-    if not isinstance(word, str):
-        raise InputError(f"words: {word!r} is of type {type(word).__name__}; give words as str")
-    return str(word)
-
-
-def _as_path(argument: str, given: object) -> Path:
-    if not isinstance(given, (str, os.PathLike)) or not str(given) or "\0" in str(given):
-        raise InputError(f"{argument}: {given!r} came; give a path")
-    return Path(given)
-
-
-def _as_limit(limit: object) -> int | None:
-    if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit > 0):
-        return limit
-    raise InputError(f"limit: {limit!r} came; give a positive number of words, or None for all")

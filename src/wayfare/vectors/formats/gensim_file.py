@@ -62,7 +62,7 @@ def from_live(model: Any, request: Request | None = None) -> Store:
             f"vectors: {type(model).__name__} came; give a gensim (4 or newer) KeyedVectors, "
             "or a model that holds one as .wv"
         )
-    request = request or Request(Path(f"gensim {type(vectors).__name__}"))
+    request = request or Request(Path(f"gensim {type(vectors).__name__}"), on_error=None)
     words = [str(key).encode("utf-8", "surrogatepass") for key in vectors.index_to_key]
     if hasattr(vectors, "vectors_ngrams") and request.limit is None:
         return _ngram_model(vectors, words)

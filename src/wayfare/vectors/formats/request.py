@@ -24,12 +24,15 @@ OnError = Literal["raise", "skip"]
 
 @dataclass(frozen=True)
 class Request:
-    """A file or folder, and the arguments of `WordVectors.load` that readers heed."""
+    """A file or folder, and the arguments of `WordVectors.load` that readers heed.
+
+    `on_error` is None for what is no file, where a caller has nothing to pass it to.
+    """
 
     path: Path
     limit: int | None = None
     vocabulary: Path | None = None
-    on_error: OnError = "raise"
+    on_error: OnError | None = "raise"
     trust: bool = False
     progress: bool | None = None
 
