@@ -7,22 +7,18 @@ five times, and keeps 500 distinct words a document.
 """
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from wayfare import Corpus
+from wayfare.readers import read
 from wayfare.text import ENGLISH, Tokenizer
 from wayfare.vectors import WordVectors
 
-
-@pytest.fixture(autouse=True)
-def every_word_counts(monkeypatch):
-    """The words of these tests are letters, "a" among them, which the default list would drop."""
-    monkeypatch.setattr("wayfare.corpus.build.DEFAULT_TOKENIZER", Tokenizer())
-
-
+WORDS = re.compile("[a-z]+").findall
 ABOVE = 1.18  # how much longer documents are under our stop list than under the longer one
 
 # documents, classes, (train, test), mean and standard deviation of distinct words
@@ -56,14 +52,13 @@ def distinct_words(corpus: Corpus, name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", list(TABLE))
 def test_documents_classes_splits_and_distinct_words(shared, known_to_glove, name):
     documents, classes, split, mean, deviation = TABLE[name]
-    words = re.compile("[a-z]+").findall
     stop = frozenset() if name == "twitter" else ENGLISH
     corpus = Corpus.from_file(
         shared / f"data/{name}.jsonl.gz",
         id="id",
         label="label",
         metadata=["split"],
-        tokenizer=lambda text: [w for w in words(text.lower()) if w not in stop],
+        tokenizer=lambda text: [w for w in WORDS(text.lower()) if w not in stop],
         vectors=known_to_glove,
         weighting="counts",
     )
@@ -78,10 +73,32 @@ def test_documents_classes_splits_and_distinct_words(shared, known_to_glove, nam
     assert deviation - 0.05 <= distinct.std() < deviation * above + 0.05
 
 
+# Texts whose words of `[a-z]+` stood there before.
+DUPLICATES = {"bbcsport": 13, "twitter": 264, "classic": 274, "amazon": 147}
+
+
+@pytest.mark.parametrize("name", list(DUPLICATES))
+def test_duplicates_are_as_many_as_said(shared, name):
+    labels = defaultdict(list)
+    for record in read(shared / f"data/{name}.jsonl.gz", columns=["text", "label"]):
+        words = tuple(WORDS(record.fields["text"].lower()))
+        labels[words].append(record.fields["label"])
+    assert sum(len(group) - 1 for group in labels.values()) == DUPLICATES[name]
+    if name == "twitter":
+        assert sum(len(set(group)) > 1 for group in labels.values()) == 13
+
+
+def test_every_file_is_passed_over(shared):
+    here = {file.name.partition(".")[0] for file in (shared / "data").glob("*.gz")}
+    assert here == {*TABLE, "concept_project"}
+
+
 def test_concepts_and_projects(shared):
     file = shared / "data/concept_project.jsonl.gz"
+    keep_all = Tokenizer()
     sides = [
-        Corpus.from_file(file, text=text, id="id", label="label") for text in ("concept", "project")
+        Corpus.from_file(file, text=text, id="id", label="label", tokenizer=keep_all)
+        for text in ("concept", "project")
     ]
     for corpus in sides:
         assert (len(corpus), sum(label == 1 for label in corpus.labels)) == (537, 291)

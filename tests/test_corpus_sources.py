@@ -88,6 +88,12 @@ def test_what_is_no_table_is_refused():
         Corpus.from_table(COLUMNS, text="body", metadata="year", vectors=VECTORS)
 
 
+def test_a_plan_for_a_table_is_refused():
+    plan = as_polars(COLUMNS).lazy()
+    with pytest.raises(InputError, match="a LazyFrame gives no whole columns; collect or load it"):
+        Corpus.from_table(plan, text="body", vectors=VECTORS)
+
+
 def test_a_lazy_table_is_refused():
     class Lazy:
         column_names = ("text",)

@@ -28,7 +28,11 @@ def put(folder: Path, name: str, content: bytes) -> Path:
         ("a.jsonl", b"[" * 100_000, "line 1: not usable JSON"),
         ("a.jsonl", b'{"text": "x", "n": ' + b"1" * 9999 + b"}", "line 1: not usable JSON"),
         ("a.jsonl", LINE + b'{"txt": 1}', "line 2: no column 'text'; the columns there are: 'txt'"),
-        ("a.csv", b"text,id\nrain\n", "line 2: expected 2 fields as in the header, found 1"),
+        (
+            "a.csv",
+            b"text,id\nrain\n",
+            "line 2, column id: expected 2 fields as in the header, found 1",
+        ),
         ("a.csv", b"text,id\nrain,1,2\n", "line 2: expected 2 fields as in the header, found 3"),
         ("a.csv", b'text\nrain\n"sun\nwind\n', r"line 3: malformed row: .*it runs to line 4"),
         ("a.csv", b'text\n"rain" sun\n', "line 2: malformed row"),
@@ -41,6 +45,7 @@ def put(folder: Path, name: str, content: bytes) -> Path:
         ("a.csv", b"text,id\n", "it holds no documents"),
         ("a.tsv", b"text,id\nrain,1\n", "no column 'text'; the columns there are: 'text,id'"),
         ("a.txt", b"caf\xe9\n", "line 1, column 4: byte 0xe9 is not utf-8; pass the encoding"),
+        ("a.txt", "caf\xe9\n".encode("utf-16"), "pass the encoding of the file, such as 'utf-16'"),
         ("a.txt", b"", "the file is empty"),
         ("a.jsonl", b"", "the file is empty"),
         ("a.parquet", b"", "the file is empty"),
@@ -53,6 +58,7 @@ def put(folder: Path, name: str, content: bytes) -> Path:
         ("a.txt.gz", gzip.compress(LINE) + b"rest", "the compressed data is damaged"),
         ("a.txt.gz", b"\x1f\x8b\x08\x00" + b"\xff" * 20, "the compressed data is damaged"),
         ("a.parquet", b"PAR1 and no more PAR1", "not a readable Parquet file"),
+        ("a.parquet.gz", gzip.compress(b"PAR1" * 999)[:-9], "ends in the middle"),
     ],
 )
 def test_damage_is_named_with_its_place(tmp_path, name, content, said):
@@ -79,7 +85,10 @@ def test_a_damaged_zstd_frame_is_noticed(tmp_path):
 def test_a_directory_where_a_file_was_meant(tmp_path):
     with pytest.raises(FormatError, match="it is a directory; give a file, or format='folder'"):
         list(read(tmp_path, format="jsonl"))
-    with pytest.raises(FormatError, match="it holds no documents"):
+    put(tmp_path, "a.jsonl", LINE)
+    with pytest.raises(
+        FormatError, match=r"no \.txt file is below this folder, and 1 others; give"
+    ):
         list(read(tmp_path))
 
 

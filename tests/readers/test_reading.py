@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import subprocess
 import sys
 import zlib
 
@@ -37,7 +38,18 @@ def delimited(rows, delimiter):
     return file.getvalue()
 
 
-TEXTS = {"jsonl": jsonl(ROWS), "csv": delimited(ROWS, ","), "tsv": delimited(ROWS, "\t")}
+def parquet(rows):
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    return file.getvalue()
+
+
+CONTENT = {
+    "jsonl": jsonl(ROWS).encode(),
+    "csv": delimited(ROWS, ",").encode(),
+    "tsv": delimited(ROWS, "\t").encode(),
+    "parquet": parquet(ROWS),
+}
 
 
 def zstd(data: bytes) -> bytes:
@@ -48,19 +60,26 @@ PACKERS = {"": bytes, ".gz": gzip.compress, ".zst": zstd}
 
 
 @pytest.mark.parametrize("pack", list(PACKERS))
-@pytest.mark.parametrize("format", list(TEXTS))
+@pytest.mark.parametrize("format", list(CONTENT))
 def test_what_was_written_is_read(tmp_path, format, pack):
     path = tmp_path / f"a.{format}{pack}"
-    path.write_bytes(PACKERS[pack](TEXTS[format].encode()))
+    path.write_bytes(PACKERS[pack](CONTENT[format]))
     assert [record.fields for record in read(path)] == ROWS
 
 
 @pytest.mark.parametrize("pack", list(PACKERS))
-@pytest.mark.parametrize("format", list(TEXTS))
+@pytest.mark.parametrize("format", list(CONTENT))
 def test_standard_input_is_read_packed_or_not(monkeypatch, format, pack):
-    data = PACKERS[pack](TEXTS[format].encode())
+    data = PACKERS[pack](CONTENT[format])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     assert [record.fields for record in read("-", format=format)] == ROWS
+
+
+def test_parquet_through_a_pipe():
+    program = "from wayfare.readers import read; print(len(list(read('-', format='parquet'))))"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, input=CONTENT["parquet"], capture_output=True, check=True)
+    assert done.stdout.split() == [b"3"]
 
 
 def test_several_gzip_members_and_zstd_frames_follow_each_other(tmp_path):
@@ -144,7 +163,6 @@ def test_a_new_format_is_a_function(tmp_path):
         ("a\0.csv", {}, "cannot be opened"),
         (b"a.csv", {}, "give a string or a Path"),
         ("nowhere.csv", {"format": "folder"}, "is no folder"),
-        ("-", {"format": "parquet"}, "Parquet is read from a plain file"),
     ],
 )
 def test_what_cannot_be_asked_for(path, options, said):

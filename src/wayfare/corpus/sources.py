@@ -188,7 +188,7 @@ class Sources:
     ) -> Self:
         """Stream a file, a folder of text files, or standard input (`"-"`), never holding it all.
 
-        JSON lines, CSV, TSV, Parquet, text with one document a line; each but Parquet also packed
+        JSON lines, CSV, TSV, Parquet, text with one document a line; each also packed
         (`.gz`, `.zst`); see `wayfare.readers.read` for `format`, `encoding` and the errors. `text`,
         `id`, `label` and `metadata` name columns. Texts are let go unless `keep_texts=True`. What
         `on_error="skip"` left out stands in `skipped` and in a warning of the log.

@@ -30,6 +30,8 @@ class Columns:
 
 
 def _names(table: Any) -> list[Any]:
+    if callable(getattr(table, "collect", None)):  # a plan of polars or Spark, not yet a table
+        raise _no_columns(table)
     # Arrow and `datasets` say column_names; pandas and polars say columns; a dict has keys.
     if isinstance(table, Mapping):
         return list(table)
@@ -58,9 +60,7 @@ def _values(table: Any, name: str) -> Iterable[Any]:
     try:
         column = table[name]
     except (TypeError, NotImplementedError):
-        raise InputError(
-            f"table: a {type(table).__name__} gives no whole columns; collect or load it first"
-        ) from None
+        raise _no_columns(table) from None
     if hasattr(column, "chunks"):  # Arrow: a chunk at a time, so that texts are not all copied
         return (value for chunk in column.chunks for value in chunk.to_pylist())
     for method in ("to_pylist", "to_list"):  # Arrow array; pandas and polars series
@@ -69,6 +69,12 @@ def _values(table: Any, name: str) -> Iterable[Any]:
             return values
     every: Iterable[Any] = iter(column)
     return every
+
+
+def _no_columns(table: Any) -> InputError:
+    return InputError(
+        f"table: a {type(table).__name__} gives no whole columns; collect or load it first"
+    )
 
 
 def _texts(values: Iterable[Any], name: str) -> Iterator[str]:

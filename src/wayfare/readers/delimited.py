@@ -56,7 +56,8 @@ def _read(source: Source, delimiter: str) -> Iterator[Record]:
             header = _header(source, row, start)
         elif len(row) != len(header):
             message = f"expected {len(header)} fields as in the header, found {len(row)}"
-            source.bad(source.error(message, line=start))
+            missing = header[len(row)] if len(row) < len(header) else None
+            source.bad(source.error(message, line=start, column=missing))
         else:
             fields: dict[str, Any] = dict(zip(header, row, strict=True))
             yield Record(start, fields)

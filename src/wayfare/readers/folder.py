@@ -30,6 +30,11 @@ def read_folder(source: Source) -> Iterator[Record]:
         raise error
     files = sorted(f for f in root.rglob("*") if f.is_file())
     texts = [f for f in files if f.name.lower().endswith(TEXTS)]
+    if not texts:
+        raise source.error(
+            f"no .txt file is below this folder, and {len(files)} others; give a folder of texts, "
+            "or one of its files"
+        )
     if len(texts) < len(files):
         log.info("%s: %d files are not .txt and were left", source.path, len(files) - len(texts))
     for number, file in enumerate(texts, start=1):

@@ -168,12 +168,14 @@ class Source:
 
     def not_decodable(self, error: UnicodeError, *, line: int | None = None) -> FormatError:
         """The error for bytes that are not in the encoding."""
-        at, what = None, str(error)
+        at, what, likely = None, str(error), "latin-1"
         if isinstance(error, UnicodeDecodeError):
             at = error.start + 1
             what = f"byte 0x{error.object[error.start]:02x}"
+            if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                likely = "utf-16"
         return self.error(
-            f"{what} is not {self.encoding}; pass the encoding of the file, such as 'latin-1'",
+            f"{what} is not {self.encoding}; pass the encoding of the file, such as {likely!r}",
             line=line,
             column=at,
         )
