@@ -177,6 +177,17 @@ def test_the_matrix_is_the_weights():
     assert np.shares_memory(corpus.matrix.data, corpus.weights)
 
 
+def test_unknown_words_are_counted_for_each_document_and_logged(caplog):
+    caplog.set_level("INFO", "wayfare")
+    corpus = Corpus.from_tokens([["a", "x", "x", "y"], ["b"], ["x"]], vectors=VECTORS)
+    assert corpus.unknown_counts.tolist() == [3, 0, 1]
+    assert caplog.messages == [
+        "4 words, in 2 of 3 documents, are unknown to the vectors and left out"
+    ]
+    Corpus.from_tokens([["a"]], vectors=VECTORS)
+    assert len(caplog.messages) == 1
+
+
 def test_unknown_words_can_be_an_error():
     with pytest.raises(UnknownWordError, match="x"):
         Corpus.from_texts(["a x"], vectors=VECTORS, unknown="error")

@@ -21,6 +21,7 @@ __all__ = [
     "Embedded",
     "Unknown",
     "Vectors",
+    "as_parts",
     "collect",
     "embed",
     "from_columns",
@@ -127,6 +128,20 @@ def _where(counts: Counts, keep: NDArray[np.bool_]) -> Counts:
     # indptr of what is kept: how many kept entries stand before each boundary.
     before = np.concatenate([[0], np.cumsum(keep)])
     return Counts(before[counts.indptr], counts.indices[keep], counts.values[keep], counts.terms)
+
+
+def as_parts(
+    weighed: Counts, points: NDArray[np.float32], words: tuple[str, ...] | None, fitted: Fitted
+) -> dict[str, Any]:
+    """Name the arrays as the arguments of `Corpus` are named."""
+    return {
+        "points": points,
+        "indptr": weighed.indptr,
+        "indices": weighed.indices,
+        "weights": weighed.values,
+        "vocabulary": words,
+        "weighting": fitted,
+    }
 
 
 def from_columns(matrix: Any, terms: int) -> Counts:

@@ -5,6 +5,7 @@ Each returns the keyword arguments of `Corpus`, so that the class itself stays a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.corpus.assemble import (
+    Embedded,
     Unknown,
     Vectors,
+    as_parts,
     collect,
     embed,
     from_columns,
@@ -25,12 +28,14 @@ from wayfare.errors import InputError
 from wayfare.progress import Progress
 from wayfare.text import DEFAULT_TOKENIZER
 from wayfare.vectors import WordVectors
-from wayfare.weighting import Counts, Fitted, Weighting, resolve
+from wayfare.weighting import Counts, Weighting, resolve
 
 if TYPE_CHECKING:
     from wayfare.corpus.corpus import Corpus
 
 __all__ = ["encode", "matrix", "ragged", "texts", "tokens"]
+
+log = logging.getLogger("wayfare")
 
 Parts = dict[str, Any]
 Weigh = str | Weighting | Callable[[Counts], Any]
@@ -93,7 +98,7 @@ def matrix(
     counts = from_columns(source, len(words))
     found = embed(words, vectors, unknown)
     counts, missing = keep_known(counts, found.known)
-    return _finish(counts, missing, found.points, found.words, vectors, weigh, unknown)
+    return _finish(counts, missing, found, vectors, weigh, unknown)
 
 
 def ragged(arrays: Iterable[Any], weights: Iterable[Any] | None) -> Parts:
@@ -148,9 +153,14 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
         weighed = Counts(weighed.indptr, where.astype(np.int32), weighed.values, len(words))
     elif found.words:
         points, words = np.concatenate([points, found.points]), words + found.words
-    parts = _parts(weighed, missing, points, words, home.vectors, home.weighting, home.unknown)
     whole = keep and all(isinstance(d, str) for d in kept)
-    return parts | {"tokenizer": home.tokenizer, "texts": kept if whole else None}
+    return as_parts(weighed, points, words, home.weighting) | {
+        "vectors": home.vectors,
+        "unknown": home.unknown,
+        "unknown_counts": missing,
+        "tokenizer": home.tokenizer,
+        "texts": kept if whole else None,
+    }
 
 
 def _vectors(vectors: Vectors | None, unknown: Unknown) -> Vectors:
@@ -167,43 +177,23 @@ def _vectors(vectors: Vectors | None, unknown: Unknown) -> Vectors:
 def _weigh(counted: Counted, vectors: Vectors, weighting: Weighting, unknown: Unknown) -> Parts:
     found = embed(counted.new, vectors, unknown)
     counts, missing = collect(counted, found.known)
-    return _finish(counts, missing, found.points, found.words, vectors, weighting, unknown)
+    return _finish(counts, missing, found, vectors, weighting, unknown)
 
 
 def _finish(
     counts: Counts,
     missing: NDArray[np.int64],
-    points: NDArray[np.float32],
-    words: tuple[str, ...],
+    found: Embedded,
     vectors: Vectors,
     weighting: Weighting,
     unknown: Unknown,
 ) -> Parts:
+    if missing.any():
+        of = f"{np.count_nonzero(missing)} of {len(missing)} documents"
+        log.info("%d words, in %s, are unknown to the vectors and left out", missing.sum(), of)
     fitted = weighting.fit(counts)
-    weighed = weigh_in_place(counts, fitted)
-    return _parts(weighed, missing, points, words, vectors, fitted, unknown)
-
-
-def _parts(
-    weighed: Counts,
-    missing: NDArray[np.int64],
-    points: NDArray[np.float32],
-    words: tuple[str, ...],
-    vectors: Vectors,
-    fitted: Fitted,
-    unknown: Unknown,
-) -> Parts:
-    return {
-        "points": points,
-        "indptr": weighed.indptr,
-        "indices": weighed.indices,
-        "weights": weighed.values,
-        "vocabulary": words,
-        "vectors": vectors,
-        "weighting": fitted,
-        "unknown": unknown,
-        "unknown_counts": missing,
-    }
+    parts = as_parts(weigh_in_place(counts, fitted), found.points, found.words, fitted)
+    return parts | {"vectors": vectors, "unknown": unknown, "unknown_counts": missing}
 
 
 def _documents(name: str, source: Any) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfare.corpus.assemble import weigh_in_place
+from wayfare.corpus.assemble import as_parts, weigh_in_place
 from wayfare.errors import FormatError, InputError
 from wayfare.weighting import Counts, Weighting, resolve
 
@@ -61,16 +61,7 @@ def parts(
     counts, points, words = _gather(documents, name)
     fitted = weigh.fit(counts)
     weighed = weigh_in_place(counts, fitted)
-    return {
-        "points": points,
-        "indptr": weighed.indptr,
-        "indices": weighed.indices,
-        "weights": weighed.values,
-        "vocabulary": words,
-        "weighting": fitted,
-        "labels": labels,
-        "metadata": metadata,
-    }
+    return as_parts(weighed, points, words, fitted) | {"labels": labels, "metadata": metadata}
 
 
 def _load(path: str) -> dict[str, Any]:
