@@ -1,17 +1,9 @@
-"""How much mass a word of a document carries: one small class a weighting.
-
-    weighting.fit(counts) -> fitted          reads a corpus once
-    fitted.apply(counts)  -> weights         weighs it, or another corpus with the same numbering
-
-Each document is weighed by itself, so a caller may apply a fitted weighting to a few documents at
-a time. Terms are numbered as in the corpus of the fit; higher numbers are words it never saw, and
-every fitted weighting has an answer for them.
-"""
+"""The weightings, a small class each, and what chooses and checks them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, cast, runtime_checkable
@@ -20,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.errors import InputError
+from wayfare.weighting.counts import Counts, segment_sums
 
 __all__ = [
     "WEIGHTINGS",
-    "Counts",
     "Custom",
     "Fitted",
     "FittedSif",
@@ -34,44 +26,8 @@ __all__ = [
     "Tfidf",
     "Weighting",
     "resolve",
-    "segment_sums",
     "weigh",
 ]
-
-BLOCK = 1 << 19  # entries handled at once: temporaries stay at a few megabytes
-
-
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """How often each term occurs in each document: CSR rows, sorted, without zeros.
-
-    `indptr` is (documents + 1,), `indices` numbers the terms, `values` holds the counts in
-    float64 (a document-term matrix of the caller's may hold fractions); `terms` is how many terms
-    there are.
-    """
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    values: NDArray[np.float64]
-    terms: int
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    def rows(self, start: int, stop: int) -> Counts:
-        """Documents `start` to `stop`, without copying their entries."""
-        low, high = int(self.indptr[start]), int(self.indptr[stop])
-        indptr = self.indptr[start : stop + 1] - low
-        return Counts(indptr, self.indices[low:high], self.values[low:high], self.terms)
-
-    def blocks(self, entries: int = BLOCK) -> Iterator[tuple[int, Counts]]:
-        """Runs of documents of about `entries` entries, each with the entry it starts at."""
-        start = 0
-        while start < len(self):
-            goal = self.indptr[start] + entries
-            stop = max(start + 1, int(np.searchsorted(self.indptr, goal, side="right")) - 1)
-            yield int(self.indptr[start]), self.rows(start, stop)
-            start = stop
 
 
 @runtime_checkable
@@ -92,20 +48,6 @@ class Weighting(Protocol):
 
     def fit(self, counts: Counts) -> Fitted:
         """Read the whole corpus and return what weighs documents."""
-
-
-def segment_sums(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Sum each run `values[indptr[i]:indptr[i + 1]]`; an empty run sums to 0.
-
-    >>> segment_sums(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2, 3]))
-    array([3., 0., 4.])
-    """
-    sums = np.zeros(len(indptr) - 1)
-    filled = indptr[1:] > indptr[:-1]
-    # reduceat has no notion of an empty run, but between non-empty ones nothing is left out.
-    if filled.any():
-        sums[filled] = np.add.reduceat(values, indptr[:-1][filled])
-    return sums
 
 
 def _to_mass_one(values: NDArray[np.float64], counts: Counts) -> NDArray[np.float64]:
