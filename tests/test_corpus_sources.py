@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+import tracemalloc
 
 import numpy as np
 import pandas
@@ -202,6 +203,17 @@ def test_a_file_gives_the_same_corpus_and_lets_its_texts_go(tmp_path):
     assert not corpus.skipped
     kept = Corpus.from_file(path, **wanted, vectors=VECTORS, keep_texts=True)
     assert kept.texts == TEXTS
+
+
+def test_a_file_streams_by(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(("." * 20_000 + " rain\n") * 2000, encoding="utf-8")
+    tracemalloc.start()
+    corpus = Corpus.from_file(path, vectors=VECTORS)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert corpus.masses.tolist() == [1.0] * 2000
+    assert peak < path.stat().st_size / 10
 
 
 def test_pandas_writes_and_we_read(tmp_path):

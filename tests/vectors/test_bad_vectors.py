@@ -235,6 +235,7 @@ def test_token_folders(tmp_path):
     for tensors, message in [
         ({"e": np.array([[0.0], [np.inf]])}, "e, row 1: NaN or infinity"),
         ({"e": np.eye(3), "f": np.eye(3)}, "expected one array of (tokens, dimensions)"),
+        ({f"e{i}": np.eye(3) for i in range(9)}, "and 4 more; give a model of static vectors"),
         ({"e": np.ones(3)}, "expected one array of (tokens, dimensions)"),
         ({"e": np.eye(3), "mapping": np.array([0, 3])}, "mapping: row numbers beyond"),
         ({"e": np.eye(3), "mapping": np.array([0.0, 1.0])}, "mapping: expected one row number"),

@@ -80,8 +80,13 @@ def _rows(path: Path) -> Floats:
         ) from None
     wide = {name: t for name, t in tensors.items() if t.ndim == 2 and t.dtype.kind in "fi"}
     if len(wide) != 1:
-        shapes = {name: t.shape for name, t in tensors.items()}
-        raise FormatError(f"expected one array of (tokens, dimensions), found {shapes}", path=path)
+        shown = ", ".join(f"{name} {t.shape}" for name, t in list(tensors.items())[:5])
+        more = f" and {len(tensors) - 5} more" if len(tensors) > 5 else ""
+        raise FormatError(
+            f"expected one array of (tokens, dimensions), found {shown or 'none'}{more}; "
+            "give a model of static vectors",
+            path=path,
+        )
     name, table = wide.popitem()
     with np.errstate(over="ignore"):
         rows = np.ascontiguousarray(table, dtype=np.float32)
