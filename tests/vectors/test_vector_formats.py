@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayfare import WordVectors
-from wayfare.errors import InputError, MissingExtraError, UnknownWordError
+from wayfare.errors import FormatError, InputError, MissingExtraError, UnknownWordError
 from wayfare.progress import Progress
 from wayfare.vectors.formats import detect, request
 
@@ -132,6 +132,14 @@ def test_gensims_own_file_wants_trust(owned, tmp_path):
     owned.save(str(path), sep_limit=1)  # the array in a file of its own
     assert (tmp_path / "v.kv.vectors.npy").exists()
     assert_same(WordVectors.load(path, trust=True, unit=False))
+
+
+def test_gensims_own_file_in_gzip(owned, tmp_path):
+    owned.save(str(tmp_path / "v.kv.gz"))
+    assert_same(WordVectors.load(tmp_path / "v.kv.gz", trust=True, unit=False))
+    shutil.move(tmp_path / "v.kv.gz", tmp_path / "v.kv")
+    with pytest.raises(FormatError, match=r"v\.kv: it is gzip, .*let the name end in \.gz"):
+        WordVectors.load(tmp_path / "v.kv", trust=True)
 
 
 def test_a_pickle_never_runs_unasked(tmp_path):
@@ -343,6 +351,11 @@ def test_safetensors_and_tokenizer(tmp_path, weights, inside):
     again = pickle.loads(pickle.dumps(vectors))
     assert again.fingerprint == vectors.fingerprint
     assert again.embed(["riverside", "[CLS]"])[1].tolist() == [True, False]
+    for name in ("model.safetensors", "tokenizer.json"):
+        plain = tmp_path / inside / name
+        plain.with_name(f"{name}.gz").write_bytes(gzip.compress(plain.read_bytes()))
+        plain.unlink()
+    assert WordVectors.load(tmp_path, unit=False).fingerprint == vectors.fingerprint
 
 
 def test_the_layout_of_wordllama(tmp_path):

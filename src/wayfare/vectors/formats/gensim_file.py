@@ -16,7 +16,7 @@ import numpy as np
 from wayfare.errors import FormatError, InputError
 from wayfare.extras import require
 from wayfare.vectors.formats.builder import Builder
-from wayfare.vectors.formats.request import Request
+from wayfare.vectors.formats.request import GZIP, Request
 from wayfare.vectors.ngrams import NgramModel, Ngrams
 from wayfare.vectors.store import Store, digest
 from wayfare.vectors.vocabulary import Vocabulary
@@ -43,6 +43,13 @@ def _belongs(name: str, main: str) -> bool:
 def read(request: Request) -> Store:
     """Read through gensim; `MissingExtraError` says how to install it."""
     files(request)
+    with request.path.open("rb") as raw:
+        zipped = raw.read(2) == GZIP
+    if zipped and request.path.suffix != ".gz":
+        raise FormatError(
+            "it is gzip, which gensim tells by the name alone; let the name end in .gz",
+            path=request.path,
+        )
     gensim = require("gensim.utils", package="gensim")
     try:
         model = gensim.SaveLoad.load(str(request.path))

@@ -118,7 +118,7 @@ def _tensors_of(path: Path) -> Path:
     if not path.is_dir():
         return path
     for folder in (path, path / STATIC):
-        found = sorted(folder.glob("*.safetensors"))
+        found = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.safetensors.gz"))
         if len(found) == 1:
             return found[0]
         if found:
@@ -140,8 +140,9 @@ def _tokenizer_of(tensors: Path, request: Request) -> Path:
         folder.parent / "tokenizers" / f"{model}_tokenizer_config.json",
     ]
     for candidate in tried:
-        if candidate.is_file():
-            return candidate
+        for found in (candidate, candidate.with_name(f"{candidate.name}.gz")):
+            if found.is_file():
+                return found
     raise InputError(
         f"vocabulary: no tokenizer.json beside {tensors}; pass vocabulary=, the tokenizer's file"
     )
