@@ -44,12 +44,13 @@ def parquet(rows):
     return file.getvalue()
 
 
-CONTENT = {
-    "jsonl": jsonl(ROWS).encode(),
-    "csv": delimited(ROWS, ",").encode(),
-    "tsv": delimited(ROWS, "\t").encode(),
-    "parquet": parquet(ROWS),
+WRITERS = {
+    "jsonl": lambda rows: jsonl(rows).encode(),
+    "csv": lambda rows: delimited(rows, ",").encode(),
+    "tsv": lambda rows: delimited(rows, "\t").encode(),
+    "parquet": parquet,
 }
+CONTENT = {name: write(ROWS) for name, write in WRITERS.items()}
 
 
 def zstd(data: bytes) -> bytes:
@@ -65,6 +66,17 @@ def test_what_was_written_is_read(tmp_path, format, pack):
     path = tmp_path / f"a.{format}{pack}"
     path.write_bytes(PACKERS[pack](CONTENT[format]))
     assert [record.fields for record in read(path)] == ROWS
+
+
+any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+
+
+@pytest.mark.parametrize("format", list(WRITERS))
+@given(rows=st.lists(st.fixed_dictionaries({"id": any_text, "text": any_text}), min_size=1))
+def test_any_texts_come_back_as_they_were(tmp_path_factory, format, rows):
+    path = tmp_path_factory.getbasetemp() / f"any.{format}"
+    path.write_bytes(WRITERS[format](rows))
+    assert [record.fields for record in read(path)] == rows
 
 
 @pytest.mark.parametrize("pack", list(PACKERS))

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from wayfare import WordVectors
+from wayfare import WordVectors, distance
 from wayfare.errors import FormatError, InputError, MissingExtraError, UnknownWordError
 from wayfare.vectors import builtin
 
@@ -52,6 +52,7 @@ def test_the_first_of_repeated_words_counts(raw):
 def test_words_with_equal_vectors_are_both_there(raw):
     points, _ = raw.embed(["bank", "tide"])
     assert points[0].tolist() == points[1].tolist()
+    assert distance(["bank"], ["tide"], vectors=raw, eta=1.0).value == 0.0
 
 
 def test_a_zero_row_has_no_direction(unit, raw):
