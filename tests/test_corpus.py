@@ -348,8 +348,12 @@ def test_what_are_no_words_is_refused(tokens, said):
 
 
 def test_words_may_come_in_any_sequence():
-    corpus = Corpus.from_tokens([np.array(["a", "b"]), ("c",), ["d"]], vectors=VECTORS)
-    assert corpus.vocabulary == ("a", "b", "c", "d")
+    words = [np.array(["a", "b"]), ("c",), ["d"], iter("ef")]
+    corpus = Corpus.from_tokens(words, vectors=VECTORS)
+    assert corpus.vocabulary == ("a", "b", "c", "d", "e", "f")
+    tokenizer = lambda text: (word for word in text.split())  # noqa: E731
+    corpus = Corpus.from_texts(["a b", "b"], vectors=VECTORS, tokenizer=tokenizer)
+    assert corpus.vocabulary == ("a", "b")
 
 
 def test_a_tokenizer_that_returns_text_is_refused():

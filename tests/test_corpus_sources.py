@@ -169,7 +169,11 @@ def test_ragged_points_carry_the_given_weights():
 @pytest.mark.parametrize(
     ("arrays", "weights", "said"),
     [
-        ([[[1.0]], [[1.0, 2.0]]], None, r"points of \[1, 2\] dimensions"),
+        (
+            [[[1.0]], [[1.0, 2.0]]],
+            None,
+            r"arrays\[1\]: points of 2 dimensions came after points of 1",
+        ),
         ([[1.0, 2.0]], None, r"arrays\[0\]: float64 of shape \(2,\)"),
         ([[["a"]]], None, r"arrays\[0\]"),
         ([[[np.inf]]], None, r"arrays\[0\]: NaN, or infinity"),

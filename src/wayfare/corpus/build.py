@@ -104,10 +104,11 @@ def matrix(
 def ragged(arrays: Iterable[Any], weights: Iterable[Any] | None) -> Parts:
     """Put the arrays below each other; a point of weight zero is left out."""
     stacks = [_points(n, a) for n, a in enumerate(_documents("arrays", arrays))]
-    dims = {s.shape[1] for s in stacks if len(s)}
-    if len(dims) > 1:
-        raise InputError(f"arrays: points of {sorted(dims)} dimensions came; give one width")
-    dim = dims.pop() if dims else 0
+    dim = next((s.shape[1] for s in stacks if len(s)), 0)
+    for n, stack in enumerate(stacks):
+        if len(stack) and stack.shape[1] != dim:
+            wrong = f"points of {stack.shape[1]} dimensions came after points of {dim}"
+            raise InputError(f"arrays[{n}]: {wrong}; give one width throughout")
     masses = [np.full(len(s), 1 / max(len(s), 1)) for s in stacks]
     if weights is not None:
         masses = _given_weights(list(_documents("weights", weights)), stacks)
@@ -222,6 +223,8 @@ def _words(text: Any, tokenizer: Callable[[str], Sequence[str]], number: int) ->
 def _as_words(words: Any) -> Sequence[str]:
     if isinstance(words, np.ndarray):
         words = words.tolist()
+    elif isinstance(words, Iterator):  # a tokenizer may well yield its words
+        words = list(words)
     if isinstance(words, str) or not isinstance(words, Sequence):
         raise InputError(f"tokens: {words!r:.60} came; give a list of words for each document")
     return words
