@@ -28,6 +28,7 @@ ORDER = [
     "wmd",
     "metrics",
     "front",
+    "columns",
     "bounds",
     "search",
     "index",

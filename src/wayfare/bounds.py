@@ -3,36 +3,32 @@
 All of them bound the affinity from above, `J = |mu| + |nu| - 2 S`, by a potential `a` that is at hand
 and its C-transform `b_w = max_i k_wi / a_i`, since `S <= sqrt(<a, mu> <b, nu>)` for any `a > 0`.
 
-    reach_bound     a = 1: what each word of the corpus reaches at best      one number a word
-    average_bound   a: the query's potential against the average document    one number a word
-    pair_bound      a: from the document itself, in four ways                its words and the query's
+    word_bound    a = 1, and a from the average document       one number a word, for all documents
+    pair_bound    a from the document itself, in three steps    some passes over a document's bytes
 
-The first two cost one pass over the words and one over the documents' weights, for all documents at
-once; the third one pass over the cosines of a document's words.
+The first costs one pass over the words and one over all weights of the corpus; the steps of the second
+look at a document's own words, each only where the one before left the document in play.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfare.ground import CosineTable
 from wayfare.many import Documents, Query
 
-__all__ = ["QueryTable", "average_bound", "pair_bound", "reach_bound"]
+__all__ = ["QueryTable", "pair_bound", "word_bound"]
 
 Array = NDArray[np.float64]
 
-# Words of the corpus whose products with the query are made, and used, while they are in cache.
-BLOCK = 2048
-
 # The words that carry most of the corpus's mass stand for the average document.
-AVERAGE_WORDS = 4096
-AVERAGE_ROUNDS = 2
+AVERAGE_WORDS = 2048
+AVERAGE_ROUNDS = 3
 
 # What the bounds lose to float32: some products a term, and one unit for each term of a sum.
 ROUNDING, UNIT = 1e-5, 2.0**-24
@@ -52,58 +48,74 @@ def _buffer(name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class QueryTable:
-    """The cosines of every word of some documents with one query's points.
+    """The cosines of every word of some documents with one query's points, rounded up to bytes.
 
-    `cosines` is off by at most `slack`; `near` holds the same in bytes, rounded up; `reach` the
-    largest of each word. The arrays belong to the thread that made them, until its next query.
+    `columns` holds a row for each query point, `near` a row for each word, both padded with zeros;
+    `reach` is the largest of each word. A 0 may stand for a cosine of up to `slack`. The arrays belong
+    to the thread that made them, until its next query.
     """
 
-    cosines: NDArray[np.float32]
+    columns: NDArray[np.uint8]
     near: NDArray[np.uint8]
     reach: NDArray[np.float32]
     slack: float
 
     @classmethod
-    def of(cls, source: CosineTable, query: Query, eta: float) -> QueryTable:
-        """Compare all words with the query: one matrix product, used block by block."""
+    def of(cls, found: Sequence[NDArray[np.uint8]], slack: float) -> QueryTable:
+        """Put the columns of a query's points beside each other."""
         from wayfare.kernels.cpu import bounds
 
-        words, m = len(source.points), len(query.weights)
-        width = max(16, -(-m // 16) * 16)
-        table = _buffer("cosines", (words, m), np.float32)
-        near = _buffer("near", (words, width), np.uint8)
-        reach = _buffer("reach", (words,), np.float32)
-        slack = source.slack(query.points, eta)
-        for start in range(0, words, BLOCK):
-            some = slice(start, start + BLOCK)
-            source.cosines(query.points, eta, rows=some, out=table[some])
-            bounds.round_up(table[some], near[some], reach[some], slack)
-        return cls(table, near, reach, slack)
+        length, width = len(found[0]), max(16, -(-len(found) // 16) * 16)
+        columns = _buffer("columns", (width, length), np.uint8)
+        for row, column in zip(columns, found, strict=False):
+            row[:] = column
+        columns[len(found) :] = 0
+        near = _buffer("near", (length, width), np.uint8)
+        bounds.interleave(columns.view(np.uint64), near.view(np.uint64))
+        top = np.empty(length, np.uint8)
+        bounds.column_maxima(columns[: len(found)], top)
+        reach = _buffer("reach", (length,), np.float32)
+        np.multiply(top, np.float32(1.0000005 / bounds.UNIT), out=reach)
+        return cls(columns, near, reach, slack)
+
+    @property
+    def width(self) -> int:
+        """The length of a row, with its padding."""
+        return self.near.shape[1]
 
 
-def reach_bound(documents: Documents, table: QueryTable, query: Query) -> Array:
-    """`J >= |mu| + |nu| - 2 sqrt(|mu| sum_j nu_j max_i k_ij)` for every document."""
-    return _by_word(documents, query, table.reach**2, 1.0, table.slack)
+def word_bound(documents: Documents, table: QueryTable, query: Query) -> Array:
+    """The better of two bounds for every document, from one number a word each.
 
+        reach     a = 1:  J >= |mu| + |nu| - 2 sqrt(|mu| sum_j nu_j max_i k_ij)
+        average   a: the query's potential against the average of all documents
 
-def average_bound(documents: Documents, table: QueryTable, query: Query) -> Array:
-    """The bound from the query's potential against the documents' average.
-
-    That potential makes the sum of the bounds over the corpus small: it knows which words of the query
+    The second makes the sum of the bounds over the corpus small: it knows which words of the query
     nobody has, and which everybody has.
     """
     from wayfare.kernels.cpu import bounds
 
-    words, masses = documents.heaviest(AVERAGE_WORDS)
-    alpha = np.empty(table.near.shape[1], np.float32)
+    alpha = _average_roots(documents, table, query)
     mu = query.shares
-    bounds.average_potential(table.near, words, masses, mu, AVERAGE_ROUNDS, alpha)
-    inverse = np.zeros_like(alpha)
-    inverse[: len(mu)] = 1 / alpha[: len(mu)]
-    potential = _buffer("potential", (len(table.near),), np.float32)
-    bounds.word_potential(table.near, inverse, potential)
-    own = float(mu @ (alpha[: len(mu)].astype(np.float64) ** 2))
-    return _by_word(documents, query, potential, own, table.slack)
+    potentials = _buffer("potentials", (2, len(table.near)), np.float32)
+    np.multiply(table.reach, table.reach, out=potentials[0])
+    bounds.word_potential(table.columns[: len(mu)], 1 / alpha[: len(mu)], potentials[1])
+    own = np.array([1.0, float(mu @ (alpha[: len(mu)].astype(np.float64) ** 2))])
+    affinity = np.empty(len(documents))
+    bounds.word_bounds(
+        documents.indptr, documents.indices, documents.light_weights, potentials, own, affinity
+    )
+    return _objective(documents, table, query, documents.masses, affinity)
+
+
+def _average_roots(documents: Documents, table: QueryTable, query: Query) -> NDArray[np.float32]:
+    """The roots of a potential of the query that suits the words with most of the corpus's mass."""
+    from wayfare.kernels.cpu import bounds
+
+    words, masses = documents.heaviest(AVERAGE_WORDS)
+    alpha = np.empty(table.width, np.float32)
+    bounds.average_potential(table.near, words, masses, query.shares, AVERAGE_ROUNDS, alpha)
+    return alpha
 
 
 def pair_bound(
@@ -112,14 +124,20 @@ def pair_bound(
     query: Query,
     picks: NDArray[np.int64],
     enough: float,
-) -> Array:
-    """The best of four bounds for each of `picks`; it stops at one that proves J above `enough`."""
+) -> tuple[Array, NDArray[np.int64]]:
+    """The best of three bounds for each of `picks`, the dearer ones while J may be at most `enough`.
+
+        rows     b = 1:   J >= |mu| + |nu| - 2 sqrt(|nu| sum_i mu_i max_j k_ij)      (MaxSim)
+        middle   a halfway, in the logarithm, between that pair of potentials and a = 1
+        sweep    a after one damped Sinkhorn sweep from there
+
+    each with its C-transforms. Returns also how many documents each of the three looked at.
+    """
     from wayfare.kernels.cpu import bounds
 
-    total = query.mass + documents.masses[picks]
-    root = float(np.sqrt(query.mass))
+    total, root = query.mass + documents.masses[picks], float(np.sqrt(query.mass))
     limits = (total - enough) / (2 * root) if np.isfinite(enough) else np.zeros(len(picks))
-    affinity = np.empty(len(picks))
+    affinity, tiers = np.empty(len(picks)), np.zeros(3, np.int64)
     bounds.pair_bounds(
         table.near,
         table.reach,
@@ -129,26 +147,18 @@ def pair_bound(
         documents.light_weights,
         picks,
         limits,
-        documents.longest,
         affinity,
-        np.empty((0, table.near.shape[1]), np.float32),
+        tiers,
     )
-    affinity = _rounded(affinity, documents.masses[picks], table.slack, documents.longest)
-    return np.asarray(np.maximum(total - 2 * root * affinity, 0.0))
+    return _objective(documents, table, query, documents.masses[picks], affinity), tiers
 
 
-def _by_word(
-    documents: Documents, query: Query, potential: NDArray[np.float32], own: float, slack: float
+def _objective(
+    documents: Documents, table: QueryTable, query: Query, masses: Array, affinity: Array
 ) -> Array:
-    from wayfare.kernels.cpu import bounds
-
-    affinity = np.empty(len(documents))
-    bounds.word_bounds(
-        documents.indptr, documents.indices, documents.light_weights, potential, own, affinity
-    )
-    affinity = _rounded(affinity, documents.masses, slack, documents.longest)
+    affinity = _rounded(affinity, masses, table.slack, documents.longest)
     affinity *= -2 * np.sqrt(query.mass)
-    affinity += documents.masses
+    affinity += masses
     affinity += query.mass
     return np.maximum(affinity, 0.0, out=affinity)
 

@@ -7,6 +7,7 @@ C = -2 log h                    the cost, infinite where h is 0
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,17 +122,33 @@ class CosineTable:
         query: NDArray[Any],
         eta: float,
         *,
-        rows: slice = slice(None),
-        out: NDArray[Any] | None = None,
+        rows: slice | NDArray[np.int64] = slice(None),
     ) -> NDArray[Any]:
         """`cos_+(|word - query point| / 2 eta)`, shape (words, query points), for some words."""
         from wayfare.kernels.cpu.table import cosines_from_products
 
-        query = np.ascontiguousarray(query, dtype=self.points.dtype)
-        squared = np.einsum("ij,ij->i", query, query, dtype=np.float64).astype(query.dtype)
-        table: NDArray[Any] = np.matmul(self.points[rows], query.T, out=out)
+        query, squared = self._prepared(query)
+        table: NDArray[Any] = self.points[rows] @ query.T
         cosines_from_products(table, self.squared[rows], squared, 0.25 / eta**2)
         return table
+
+    def across(
+        self, query: NDArray[Any], eta: float, size: int
+    ) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """The same with a row for each query point, for `size` words at a time."""
+        from wayfare.kernels.cpu.table import cosines_from_products
+
+        query, squared = self._prepared(query)
+        for start in range(0, len(self.points), size):
+            some = slice(start, min(start + size, len(self.points)))
+            table: NDArray[Any] = query @ self.points[some].T
+            cosines_from_products(table, squared, self.squared[some], 0.25 / eta**2)
+            yield some, table
+
+    def _prepared(self, query: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        query = np.ascontiguousarray(query, dtype=self.points.dtype)
+        squared = np.einsum("ij,ij->i", query, query, dtype=np.float64)
+        return query, squared.astype(query.dtype)
 
     def slack(self, query: NDArray[Any], eta: float) -> float:
         """How far off an entry of `cosines` may be.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from wayfare.kernels.cpu.anneal import Work
 
-__all__ = ["Bounds", "Documents", "Narrow", "Query", "Scratch"]
+__all__ = ["CERTIFIED", "Bounds", "Documents", "Narrow", "Query", "Scratch"]
 
 Array = NDArray[np.float64]
 
@@ -196,14 +196,11 @@ class Documents:
         return int(np.diff(self.indptr).max(initial=0))
 
     def take(self, picks: NDArray[np.int64]) -> Documents:
-        """Some documents over the same points, with weights in float64."""
+        """Some documents over their own points only, with weights in float64."""
         sizes = np.diff(self.indptr)[picks]
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[picks] - indptr[:-1], sizes)
-        weights = self.weights[entries].astype(np.float64)
-        taken = Documents(self.points, indptr, self.indices[entries], weights)
-        taken.__dict__["table"] = self.table
-        return taken
+        return self._over_own_points(indptr, entries)
 
     def measure(self, document: int) -> Measure:
         """One document as a measure."""
@@ -213,12 +210,17 @@ class Documents:
     def block(self, start: int, stop: int) -> Documents:
         """Some consecutive documents, over their own points only."""
         first, last = self.indptr[start], self.indptr[stop]
-        used, local = np.unique(self.indices[first:last], return_inverse=True)
+        return self._over_own_points(self.indptr[start : stop + 1] - first, slice(first, last))
+
+    def _over_own_points(
+        self, indptr: NDArray[np.int64], entries: slice | NDArray[np.int64]
+    ) -> Documents:
+        used, local = np.unique(self.indices[entries], return_inverse=True)
         return Documents(
             np.ascontiguousarray(self.points[used]),
-            self.indptr[start : stop + 1] - first,
+            indptr,
             local.astype(np.int32),
-            self.weights[first:last],
+            self.weights[entries].astype(np.float64, copy=False),
         )
 
     @cached_property
@@ -355,7 +357,7 @@ class Documents:
         work, split_work = scratch.of(dtype)
         return int(
             batch.solve_many(
-                source.cosines(query.points, goal.eta) if cosines is None else cosines,
+                self._cosines(source, query, picks, goal.eta) if cosines is None else cosines,
                 query.own,
                 query.shares,
                 query.mass,
@@ -375,3 +377,15 @@ class Documents:
                 spread,
             )
         )
+
+    def _cosines(
+        self, source: CosineTable, query: Query, picks: NDArray[np.int64], eta: float
+    ) -> NDArray[Any]:
+        """The cosines of these documents' points; of few documents, theirs alone are filled in."""
+        if 2 * len(picks) > len(self):
+            return source.cosines(query.points, eta)
+        spans = [self.indices[self.indptr[at] : self.indptr[at + 1]] for at in picks]
+        used = np.unique(np.concatenate(spans)) if spans else np.empty(0, np.int32)
+        table = np.empty((len(self.points), len(query.weights)), source.points.dtype)
+        table[used] = source.cosines(query.points, eta, rows=used)
+        return table

@@ -34,6 +34,8 @@ def one_blas_thread() -> Iterator[None]:
         _holders += 1
         if _holders == 1:
             if _controller is None:
+                # SciPy brings a BLAS of its own, which must be there to be held.
+                import scipy.linalg  # noqa: F401
                 from threadpoolctl import ThreadpoolController
 
                 _controller = ThreadpoolController()

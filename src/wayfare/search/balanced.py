@@ -52,7 +52,7 @@ def search_wmd(
             finished = False
             break
         document = collections[number].measure(at)
-        work += SearchWork(by_pair=1)
+        work += SearchWork(by_rows=1)
         if rwmd(query, document).value * (1 - ROUNDING) > limit:
             continue
         value = wmd(query, document).value

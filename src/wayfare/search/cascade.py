@@ -1,9 +1,10 @@
 """Certified search under WFR: bound, narrow, solve, prove.
 
-    1  every document   the cheaper lower bounds, from one number a word            reach, average
-    2  the likeliest    pair bounds and a few sweeps: the first k upper bounds
-    3  what is left     pair bounds, then a few sweeps, nearest first
-    4  what is left     solved to `tol`, nearest first
+    1  every document   a lower bound from one number a word                  words
+    2  the likeliest    bounds from their own words, the best of them solved:
+                        the first k upper bounds                              pairs, solves
+    3  what is left     bounds from their own words                           pairs
+    4  what is left     solved to `tol`, nearest first                        solves
     5  the border       solved further, until inside and outside are proven apart
 
 A document is dropped as soon as its lower bound passes the k-th smallest upper bound so far, or the
@@ -23,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare import bounds
-from wayfare.many import Documents, Narrow, Query, Scratch
+from wayfare.columns import columns_of
+from wayfare.many import CERTIFIED, Documents, Narrow, Query, Scratch
 from wayfare.measure import Measure
 from wayfare.search.hits import Hits, SearchWork
 from wayfare.wfr import wfr_value
@@ -33,8 +35,10 @@ __all__ = ["Budget", "Request", "search_wfr"]
 Array = NDArray[np.float64]
 Ids = Callable[[int, NDArray[np.int64]], Sequence[Any]]
 
-SLICE = 32  # documents between two looks at a budget
-SEEDS = 16  # candidates beyond 2 k that start the search
+SLICE = 32  # solves between two looks at a budget
+BOUNDS_BETWEEN_LOOKS = 2048
+# The search starts from the best k + SEEDS of the likeliest LIKELY * k + SEEDS documents.
+SEEDS, LIKELY = 4, 6
 # How far the border is refined, in turn; the last is where double precision ends.
 BORDER_TOLS = (1e-4, 1e-6, 1e-8, 1e-10)
 
@@ -86,12 +90,15 @@ class _Part:
 
     @cached_property
     def table(self) -> bounds.QueryTable:
-        return bounds.QueryTable.of(self.documents.table, self.query, self.eta)
+        slack = self.documents.table.slack(self.query.points, self.eta)
+        return bounds.QueryTable.of(columns_of(self.documents).of(self.query, self.eta), slack)
 
     def bound_words(self) -> Array:
         """Step 1: a lower bound of J for every document, infinite for those not allowed."""
-        lower = bounds.reach_bound(self.documents, self.table, self.query)
-        np.maximum(lower, bounds.average_bound(self.documents, self.table, self.query), out=lower)
+        if len(self.query.weights):
+            lower = bounds.word_bound(self.documents, self.table, self.query)
+        else:
+            lower = self.documents.masses.copy()
         count = len(self.documents)
         if self.allowed is not None:
             lower[~self.allowed] = np.inf
@@ -101,9 +108,12 @@ class _Part:
 
     def bound_pairs(self, lower: Array, picks: NDArray[np.int64], enough: float) -> None:
         """Raise the lower bounds of `picks` by what their own words prove."""
-        found = bounds.pair_bound(self.documents, self.table, self.query, picks, enough)
+        if not len(self.query.weights):
+            return
+        found, tiers = bounds.pair_bound(self.documents, self.table, self.query, picks, enough)
         lower[picks] = np.maximum(lower[picks], found)
-        self.work += SearchWork(by_pair=len(picks))
+        rows, middle, sweep = (int(count) for count in tiers)
+        self.work += SearchWork(by_rows=rows, by_middle=middle, by_sweep=sweep)
 
 
 class _Narrowed:
@@ -115,13 +125,11 @@ class _Narrowed:
         self.spread = self.documents.unknown()
         self.spread.lower[:] = lower[picks]
         self.scratch = Scratch(len(part.query.weights), self.documents.longest)
+        self.cosines = self.documents.table.cosines(part.query.points, part.eta)
 
-    def narrow(self, goal: Narrow, budget: Budget, only: NDArray[np.bool_] | None = None) -> None:
+    def narrow(self, goal: Narrow, budget: Budget) -> None:
         """Work on what `goal` leaves open, nearest first, while the budget lasts."""
-        open_ = self.spread.lower <= _limit(goal.cut, goal.best)
-        if only is not None:
-            open_ &= only
-        order = np.flatnonzero(open_)
+        order = np.flatnonzero(self.spread.lower <= _limit(goal.cut, goal.best))
         order = order[np.argsort(self.spread.lower[order], kind="stable")]
         step = SLICE if budget.limited else max(len(order), 1)
         for start in range(0, len(order), step):
@@ -135,15 +143,12 @@ class _Narrowed:
                 self.spread,
                 goal,
                 self.scratch,
-                cosines=self.part.table.cosines,
+                cosines=self.cosines,
             )
             sweeps = int(self.spread.sweeps.sum()) - sweeps
-            if goal.shallow:
-                self.part.work += SearchWork(by_sweeps=touched, sweeps=sweeps)
-            else:
-                solved = int((self.spread.status[some] == 0).sum())
-                budget.solved += solved
-                self.part.work += SearchWork(solved=solved, sweeps=sweeps)
+            solved = int((self.spread.status[some] == CERTIFIED).sum())
+            budget.solved += solved
+            self.part.work += SearchWork(started=touched, solved=solved, sweeps=sweeps)
 
 
 def search_wfr(
@@ -157,6 +162,7 @@ def search_wfr(
     """The nearest documents of all collections under WFR, proven."""
     cut = np.inf if request.within is None else 0.5 * (request.within / request.eta) ** 2
     narrowed: list[_Narrowed] = []
+    parts: list[_Part] = []
     best = np.full(request.k or 0, np.inf)
     work, outside = SearchWork(), np.inf
     for number, documents in enumerate(collections):
@@ -165,50 +171,42 @@ def search_wfr(
         mine = documents.query(query)
         part = _Part(number, documents, mine, allowed[number], request.eta)
         some, left = _one_collection(part, request, cut, best, budget)
-        narrowed.append(some)
+        narrowed += some
         outside = min(outside, left)
-    goal = Narrow(request.eta, request.tol, request.atol, cut=cut, best=best)
-    for some in narrowed:
-        some.narrow(goal, budget)
-    for some in narrowed:
-        work += some.part.work
+        parts.append(part)
+    for part in parts:
+        work += part.work
     return _prove(narrowed, request, cut, outside, budget, ids, work)
 
 
 def _one_collection(
     part: _Part, request: Request, cut: float, best: Array, budget: Budget
-) -> tuple[_Narrowed, float]:
-    """Steps 1 to 3; also the smallest lower bound of what was dropped."""
+) -> tuple[list[_Narrowed], float]:
+    """Steps 1 to 4; also the smallest lower bound of what was dropped."""
     lower = part.bound_words()
-    seeds = _smallest(lower, 2 * len(best) + SEEDS) if len(best) else np.empty(0, np.int64)
-    seeds = seeds[lower[seeds] <= _limit(cut, best)]
-    goal: dict[str, Any] = dict(
-        eta=request.eta, tol=request.tol, atol=request.atol, cut=cut, best=best
-    )
-    if len(seeds):
-        part.bound_pairs(lower, seeds, np.inf)
-        first = _Narrowed(part, seeds, lower)
-        first.narrow(Narrow(**goal, shallow=True), budget)
-        lower[seeds] = first.spread.lower
+    goal = Narrow(request.eta, request.tol, request.atol, cut=cut, best=best)
+    narrowed = []
+    seeds = np.empty(0, np.int64)
+    if len(best):
+        likely = _smallest(lower, LIKELY * len(best) + SEEDS)
+        part.bound_pairs(lower, likely, _limit(cut, best))
+        seeds = likely[_smallest(lower[likely], len(best) + SEEDS)]
+        seeds = seeds[lower[seeds] <= _limit(cut, best)]
+        narrowed.append(_Narrowed(part, seeds, lower))
+        narrowed[0].narrow(goal, budget)
     limit = _limit(cut, best)
-    picks = np.flatnonzero(lower <= limit)
-    others = picks[~np.isin(picks, seeds)]
-    step = 64 * SLICE if budget.limited else max(len(others), 1)
+    others = np.delete(np.arange(len(lower)), seeds)
+    others = others[lower[others] <= limit]
+    step = BOUNDS_BETWEEN_LOOKS if budget.limited else max(len(others), 1)
     for start in range(0, len(others), step):
         if not budget.spent:
             part.bound_pairs(lower, others[start : start + step], limit)
-    picks = picks[lower[picks] <= limit]
-    left = np.delete(lower, picks).min(initial=np.inf) if len(picks) < len(lower) else np.inf
-    some = _Narrowed(part, picks, lower)
-    fresh = np.ones(len(picks), bool)
-    if len(seeds):
-        # What the seeds have shown stays known; their upper bounds are in `best` already.
-        _, place, at = np.intersect1d(picks, seeds, return_indices=True)
-        for name in ("lower", "upper", "status"):
-            getattr(some.spread, name)[place] = getattr(first.spread, name)[at]
-        fresh[place] = False
-    some.narrow(Narrow(**goal, shallow=True), budget, fresh)
-    return some, float(left)
+    others = others[lower[others] <= limit]
+    narrowed.append(_Narrowed(part, others, lower))
+    narrowed[-1].narrow(goal, budget)
+    kept = np.concatenate([seeds, others])
+    left = np.delete(lower, kept).min(initial=np.inf)
+    return narrowed, float(left)
 
 
 def _limit(cut: float, best: Array) -> float:

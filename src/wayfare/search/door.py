@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfare.columns import columns_of
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.front import DEFAULT_ETA, Document, as_measures
@@ -24,6 +26,8 @@ __all__ = ["Mode", "SearchMetric", "check_k", "rank", "search", "search_many"]
 
 Mode = Literal["exact", "fast", "paper"]
 SearchMetric = Literal["wfr", "wmd", "hellinger"]
+
+GROUP = 16  # queries whose words are compared with the corpus in one product
 
 _BY_METRIC: dict[str, Callable[..., Hits]] = {
     "wfr": search_wfr,
@@ -107,13 +111,21 @@ def search_many(
     n_jobs: int | None = None,
     **settings: Any,
 ) -> list[Hits]:
-    """`search` for many queries over a pool of threads; the settings of `search`."""
+    """`search` for many queries over a pool of threads; the settings of `search`.
+
+    Queries are taken in groups whose words are compared with the corpus together.
+    """
+    groups = [queries[start : start + GROUP] for start in range(0, len(queries), GROUP)]
+
+    def answer(group: Sequence[Measure]) -> list[Hits]:
+        if settings.get("metric", "wfr") == "wfr" and settings.get("mode") != "paper":
+            for documents in collections:
+                prepared = [documents.query(query) for query in group]
+                columns_of(documents).prepare(prepared, settings.get("eta", DEFAULT_ETA))
+        return [search(collections, query, **settings) for query in group]
+
     with one_blas_thread():
-        return list(
-            in_threads(
-                lambda query: search(collections, query, **settings), queries, count_jobs(n_jobs)
-            )
-        )
+        return list(chain.from_iterable(in_threads(answer, groups, count_jobs(n_jobs))))
 
 
 def rank(

@@ -26,22 +26,25 @@ class Hit(NamedTuple):
 class SearchWork:
     """How many documents each step touched: all that were there, down to those solved to `tol`.
 
-    `by_word` were bounded through the words' reach, `by_pair` on their own words, `by_sweeps` by a
-    few sweeps, `solved` solved to `tol`, `refined` beyond it to settle the border. `sweeps` counts
-    Sinkhorn sweeps; `rounds` is the share left after each round of the paper's own algorithm.
+    `by_word` were bounded through what each word reaches; `by_rows`, `by_middle` and `by_sweep` on their
+    own words, each dearer than the one before; `started` were worked on by the solver and `solved` to
+    `tol`; `refined` beyond it, to settle the border. `sweeps` counts Sinkhorn sweeps; `rounds` is the
+    share left after each round of the paper's own algorithm.
     """
 
     documents: int = 0
     by_word: int = 0
-    by_pair: int = 0
-    by_sweeps: int = 0
+    by_rows: int = 0
+    by_middle: int = 0
+    by_sweep: int = 0
+    started: int = 0
     solved: int = 0
     refined: int = 0
     sweeps: int = 0
     rounds: tuple[float, ...] = ()
 
     def __add__(self, other: SearchWork) -> SearchWork:
-        names = ("documents", "by_word", "by_pair", "by_sweeps", "solved", "refined", "sweeps")
+        names = [name for name in self.__dataclass_fields__ if name != "rounds"]
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return SearchWork(**sums, rounds=self.rounds or other.rounds)
 

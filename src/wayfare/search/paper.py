@@ -66,7 +66,7 @@ def search_paper(
     lower = np.array([wfr_value(max(state.dual, 0.0), request.eta) for state in inside])
     names: list[Any] = [ids(state.number, np.array([state.at]))[0] for state in inside]
     work = SearchWork(
-        documents=count, by_sweeps=count, solved=len(left), sweeps=sweeps_done, rounds=tuple(rounds)
+        documents=count, started=count, solved=len(left), sweeps=sweeps_done, rounds=tuple(rounds)
     )
     return Hits(names, value, np.minimum(lower, value), value, False, False, work)
 

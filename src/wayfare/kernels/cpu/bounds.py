@@ -1,7 +1,8 @@
 """Upper bounds on the affinity of one query and many documents, without solving anything.
 
-`near[w, i]` is the cosine of word w and query point i, rounded up to a multiple of 1 / UNIT and kept in
-a byte, zero in the padding: on a large vocabulary these bounds wait for memory, not for arithmetic.
+Cosines are rounded up to a multiple of 1 / UNIT and kept in a byte: on a large vocabulary these bounds
+wait for memory, not for arithmetic. A column is one query point over all words, `near[w]` a word's row of
+all columns, zero in the padding.
 Any potential `a` gives a bound with its C-transform; these take `a` from what is already there. Roots
 of potentials are kept, `alpha = sqrt(a)`, since they compare with cosines directly.
 """
@@ -14,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from wayfare.kernels.cpu.jit import jit
-from wayfare.kernels.cpu.passes import max_rows
 
 __all__ = [
     "UNIT",
     "average_potential",
+    "column_maxima",
+    "interleave",
     "pair_bounds",
     "round_up",
     "word_bounds",
@@ -26,58 +28,103 @@ __all__ = [
 ]
 
 UNIT = 254.0
+DAMPED = 0.3
 
 
 @jit
-def round_up(cosines: Any, near: Any, reach: Any, slack: float) -> None:
-    """Fill `near`, and `reach_w = max_i h_wi`, both above cosines that are off by `slack`."""
-    width = cosines.shape[1]
+def round_up(cosines: Any, column: Any, slack: float) -> None:
+    """Fill `column` with bytes above cosines that are off by `slack`; 0 stays 0."""
     unit, up = np.float32(UNIT), np.float32(1.001 + UNIT * slack)
-    more = np.float32(slack + 1e-6)
-    for w in range(cosines.shape[0]):
-        top = np.float32(0)
-        for i in range(width):
-            h = cosines[w, i]
-            top = max(top, h)
-            near[w, i] = np.uint8(min(h * unit + up, np.float32(255))) if h > 0 else np.uint8(0)
-        for i in range(width, near.shape[1]):
-            near[w, i] = np.uint8(0)
-        reach[w] = top + more if top > 0 else np.float32(0)
+    top, zero = np.float32(255), np.float32(0)
+    for w in range(len(cosines)):
+        h = cosines[w]
+        column[w] = np.uint8(min(h * unit + up, top) if h > zero else zero)
+
+
+@jit
+def column_maxima(columns: Any, out: Any) -> None:
+    """`out_w = max_i columns_iw`, in bytes."""
+    for w in range(len(out)):
+        out[w] = np.uint8(0)
+    for i in range(len(columns)):
+        for w in range(len(out)):
+            out[w] = columns[i, w] if columns[i, w] > out[w] else out[w]
+
+
+@jit
+def word_potential(columns: Any, inverse: Any, out: Any) -> None:
+    """`out_w = max_i (h_wi inverse_i)^2`: the C-transform of `a = 1 / inverse^2`."""
+    unit, size = np.float32(1.000001 / UNIT), 4096
+    roots = np.empty(size, np.float32)
+    for start in range(0, len(out), size):
+        count = min(size, len(out) - start)
+        for w in range(count):
+            roots[w] = np.float32(0)
+        for i in range(len(columns)):
+            scale = inverse[i]
+            for w in range(count):
+                roots[w] = max(roots[w], np.float32(columns[i, start + w]) * scale)
+        for w in range(count):
+            out[start + w] = (roots[w] * unit) * (roots[w] * unit)
+
+
+@jit
+def _swap(a: Any, b: Any, mask: Any, shift: Any) -> tuple[Any, Any]:
+    return (a & mask) | ((b & mask) << shift), ((a >> shift) & mask) | (b & ~mask)
+
+
+@jit
+def interleave(columns: Any, near: Any) -> None:
+    """Turn columns into rows: `near[w]` holds the bytes of word w of all columns.
+
+    Both arrays are of uint64: eight words of a column, or eight columns of a word. The bytes of an
+    8 x 8 square change places in three rounds of swaps, 64 words at a time.
+    """
+    m8, m16 = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
+    m32 = np.uint64(0x00000000FFFFFFFF)
+    s8, s16, s32 = np.uint64(8), np.uint64(16), np.uint64(32)
+    for first in range(0, columns.shape[1], 8):
+        for group in range(near.shape[1]):
+            i = 8 * group
+            for block in range(first, first + 8):
+                a, b = _swap(columns[i, block], columns[i + 1, block], m8, s8)
+                c, d = _swap(columns[i + 2, block], columns[i + 3, block], m8, s8)
+                e, f = _swap(columns[i + 4, block], columns[i + 5, block], m8, s8)
+                g, h = _swap(columns[i + 6, block], columns[i + 7, block], m8, s8)
+                a, c = _swap(a, c, m16, s16)
+                b, d = _swap(b, d, m16, s16)
+                e, g = _swap(e, g, m16, s16)
+                f, h = _swap(f, h, m16, s16)
+                w = 8 * block
+                near[w, group], near[w + 4, group] = _swap(a, e, m32, s32)
+                near[w + 1, group], near[w + 5, group] = _swap(b, f, m32, s32)
+                near[w + 2, group], near[w + 6, group] = _swap(c, g, m32, s32)
+                near[w + 3, group], near[w + 7, group] = _swap(d, h, m32, s32)
 
 
 @jit
 def word_bounds(
-    indptr: Any, indices: Any, weights: Any, potential: Any, own: float, out: Any
+    indptr: Any, indices: Any, weights: Any, potentials: Any, own: Any, out: Any
 ) -> None:
-    """`out = sqrt(own * sum_j nu_j potential_j)` for every document.
+    """`out = sqrt(min over p of own_p sum_j nu_j potentials_pj)` for every document, for two `p`.
 
     With `potential_w = max_i k_wi / a_i` and `own = <a, mu>` this bounds the affinity, for any `a`.
     """
     for document in range(len(indptr) - 1):
-        total = np.float32(0)
+        first, second = np.float32(0), np.float32(0)
         for at in range(indptr[document], indptr[document + 1]):
-            total += weights[at] * potential[indices[at]]
-        out[document] = math.sqrt(own * total)
-
-
-@jit
-def word_potential(near: Any, inverse: Any, out: Any) -> None:
-    """`out_w = max_i (h_wi inverse_i)^2`: the C-transform of `a = 1 / inverse^2`."""
-    width = near.shape[1]
-    unit = np.float32(1.0000005 / UNIT)
-    for w in range(near.shape[0]):
-        top = np.float32(0)
-        for i in range(width):
-            top = max(top, np.float32(near[w, i]) * inverse[i])
-        out[w] = (top * unit) * (top * unit)
+            word = indices[at]
+            first += weights[at] * potentials[0, word]
+            second += weights[at] * potentials[1, word]
+        out[document] = math.sqrt(min(own[0] * first, own[1] * second))
 
 
 @jit
 def average_potential(near: Any, words: Any, masses: Any, mu: Any, rounds: int, alpha: Any) -> None:
     """A potential of the query against the average document: `alpha = sqrt(a)` in the padded width.
 
-    `masses` is the corpus's mass on `words`. Some damped sweeps at eps = 1/4 with hard columns are
-    enough: any `a` bounds, and this one makes the sum of all bounds small.
+    `masses` is the corpus's mass on `words`. Some sweeps at eps = 1/4 with hard columns are enough: any
+    `a` bounds, and this one makes the sum of all bounds small. Longer steps than `DAMPED` swing.
     """
     width, m = near.shape[1], len(mu)
     zero, one = np.float32(0), np.float32(1)
@@ -113,33 +160,129 @@ def average_potential(near: Any, words: Any, masses: Any, mu: Any, rounds: int, 
         for i in range(m):
             scale += arrived[i]
         for i in range(m):
-            # a <- a sqrt(r / (mu a)), in roots; a query point nothing reaches keeps a small a.
-            a = float(alpha[i]) ** 2
-            a *= math.sqrt((arrived[i] / scale + 1e-9) / (mu[i] * a)) if scale > 0 else 1.0
-            alpha[i] = math.sqrt(a)
+            # a <- a (r / (mu a))^DAMPED, in roots; a query point nothing reaches keeps a small a.
+            if scale > 0:
+                ratio = (arrived[i] / scale + 1e-9) / (mu[i] * float(alpha[i]) ** 2)
+                alpha[i] *= ratio ** (0.5 * DAMPED)
 
 
 @jit
-def _row_maxima(block: Any, scale: Any, out: Any, rows: int, width: int) -> None:
-    """`out_j = max_i block_ji scale_i`, four rows at a time."""
-    zero = np.float32(0)
-    j = 0
-    while j + 4 <= rows:
+def _reach_rows(near: Any, words: Any, top: Any, width: int) -> None:
+    """`top_i = max_j near_ji`: what each query point is reached by at best, in bytes."""
+    for i in range(width):
+        top[i] = np.uint8(0)
+    for word in words:
+        for i in range(width):
+            top[i] = near[word, i] if near[word, i] > top[i] else top[i]
+
+
+@jit
+def _transform(near: Any, words: Any, weights: Any, inverse: Any, beta: Any, width: int) -> float:
+    """`beta_j = max_i near_ji inverse_i`, four rows at a time; returns `<beta^2, nu>`."""
+    zero, j, count = np.float32(0), 0, len(words)
+    while j + 4 <= count:
+        w0, w1, w2, w3 = words[j], words[j + 1], words[j + 2], words[j + 3]
         t0, t1, t2, t3 = zero, zero, zero, zero
         for i in range(width):
-            s = scale[i]
-            t0 = max(t0, block[j, i] * s)
-            t1 = max(t1, block[j + 1, i] * s)
-            t2 = max(t2, block[j + 2, i] * s)
-            t3 = max(t3, block[j + 3, i] * s)
-        out[j], out[j + 1], out[j + 2], out[j + 3] = t0, t1, t2, t3
+            s = inverse[i]
+            t0 = max(t0, np.float32(near[w0, i]) * s)
+            t1 = max(t1, np.float32(near[w1, i]) * s)
+            t2 = max(t2, np.float32(near[w2, i]) * s)
+            t3 = max(t3, np.float32(near[w3, i]) * s)
+        beta[j], beta[j + 1], beta[j + 2], beta[j + 3] = t0, t1, t2, t3
         j += 4
-    while j < rows:
-        t0 = zero
+    while j < count:
+        w0, t0 = words[j], zero
         for i in range(width):
-            t0 = max(t0, block[j, i] * scale[i])
-        out[j] = t0
+            t0 = max(t0, np.float32(near[w0, i]) * inverse[i])
+        beta[j] = t0
         j += 1
+    mass = 0.0
+    for j in range(count):
+        mass += weights[j] * beta[j] * beta[j]
+    return mass
+
+
+@jit
+def _transform_back(near: Any, words: Any, beta: Any, mu: Any, alpha: Any, width: int) -> float:
+    """`alpha_i = max_j near_ji / (UNIT beta_j)`, four rows at a time; returns `<alpha^2, mu>`."""
+    unit, zero, count = np.float32(1.0000005 / UNIT), np.float32(0), len(words)
+    for j in range(count):
+        beta[j] = unit / beta[j] if beta[j] > 0 else zero
+    for i in range(width):
+        alpha[i] = zero
+    j = 0
+    while j + 4 <= count:
+        w0, w1, w2, w3 = words[j], words[j + 1], words[j + 2], words[j + 3]
+        s0, s1, s2, s3 = beta[j], beta[j + 1], beta[j + 2], beta[j + 3]
+        for i in range(width):
+            left = max(np.float32(near[w0, i]) * s0, np.float32(near[w1, i]) * s1)
+            right = max(np.float32(near[w2, i]) * s2, np.float32(near[w3, i]) * s3)
+            alpha[i] = max(alpha[i], max(left, right))
+        j += 4
+    while j < count:
+        w0, s0 = words[j], beta[j]
+        for i in range(width):
+            alpha[i] = max(alpha[i], np.float32(near[w0, i]) * s0)
+        j += 1
+    mass = 0.0
+    for i in range(len(mu)):
+        mass += mu[i] * alpha[i] * alpha[i]
+    return mass
+
+
+@jit
+def _invert(alpha: Any, inverse: Any) -> None:
+    unit, zero = np.float32(1.0000005 / UNIT), np.float32(0)
+    for i in range(len(alpha)):
+        inverse[i] = unit / alpha[i] if alpha[i] > 0 else zero
+
+
+@jit
+def _sweep(
+    near: Any,
+    words: Any,
+    nu: Any,
+    mu: Any,
+    alpha: Any,
+    inverse: Any,
+    scale: Any,
+    rest: Any,
+    width: int,
+) -> None:
+    """Move `alpha` by one damped sweep at eps = 1/8: up where more mass arrives than there is.
+
+    `scale` holds `1 / (UNIT beta)`, as `_transform_back` leaves it.
+    """
+    row, arrived = rest
+    zero = np.float32(0)
+    for i in range(width):
+        arrived[i] = zero
+    for j in range(len(words)):
+        if scale[j] == 0:
+            continue
+        word, s, total = words[j], scale[j] * np.float32(UNIT), zero
+        for i in range(width):
+            # The floor keeps its power from becoming a subnormal number, which is slow.
+            share = max(np.float32(near[word, i]) * inverse[i] * s, np.float32(0.02))
+            share *= share
+            share *= share
+            share *= share
+            share *= share
+            row[i] = share
+            total += share
+        part = np.float32(nu[j]) / (s * s * total)
+        for i in range(width):
+            arrived[i] += part * row[i]
+    own, all_arrived = 0.0, 0.0
+    for i in range(len(mu)):
+        own += mu[i] * alpha[i] * alpha[i]
+        all_arrived += arrived[i]
+    for i in range(len(mu)):
+        here = mu[i] * alpha[i] * alpha[i]
+        if here > 0:
+            ratio = math.sqrt(arrived[i] * own / (all_arrived * here))
+            alpha[i] *= math.sqrt(min(max(ratio, 0.5), 2.0))
 
 
 @jit
@@ -152,60 +295,54 @@ def pair_bounds(
     weights: Any,
     picks: Any,
     limits: Any,
-    longest: int,
     out: Any,
-    roots: Any,
+    tiers: Any,
 ) -> None:
-    """The best of four bounds on the affinity of each of `picks`, until one is below its limit.
+    """Bounds on the affinity of each of `picks`, dearer and dearer until one is below its limit.
 
-        rows            b = 1 where anything is reached,  a_i = max_j k_ij
-        columns         a = 1 where anything is reached,  b_j = reach_j^2
-        columns first   b_j = reach_j^2,                  a_i = max_j k_ij / b_j
-        their mean      a = sqrt(a' a'') of the first and the third, then b from a, then a from b
+        1  rows     b = 1 where anything is reached, a_i = max_j k_ij; in bytes
+        2  middle   a' = sqrt(a), between that pair and a = 1; b from a', then a from b
+        3  sweep    a moved by one sweep at eps = 1/8; b from a, then a from b
 
-    Pairs of potentials are feasible in the logarithm, where the dual is concave, and the mean is a far
-    better point than either: it discards what would take some sweeps. Masses that nothing reaches are
-    left out of every product. The roots of the last `a` are left in `roots` while it has rows.
+    Pairs of potentials are feasible in the logarithm, where the dual is concave, so the middle of two is
+    a far better point than either. Masses that nothing reaches are left out of every product. `tiers`
+    counts the documents that each step looked at.
     """
-    width, m = near.shape[1], len(mu)
-    zero, one, unit = np.float32(0), np.float32(1), np.float32(1.0000005 / UNIT)
-    block = np.empty((longest + 1, width), np.float32)
-    flat, ones = np.empty(longest + 1, np.float32), np.ones(longest + 1, np.float32)
-    alpha, second = np.empty(width, np.float32), np.empty(width, np.float32)
+    width, longest = near.shape[1], 0
+    for document in picks:
+        longest = max(longest, indptr[document + 1] - indptr[document])
+    unit = np.float32(1.0000005 / UNIT)
+    top, alpha = np.empty(width, np.uint8), np.empty(width, np.float32)
+    inverse, beta = np.empty(width, np.float32), np.empty(longest, np.float32)
+    rest = np.empty(width, np.float32), np.empty(width, np.float32)
     for place in range(len(picks)):
         start, stop = indptr[picks[place]], indptr[picks[place] + 1]
-        rows, mass, by_reach = stop - start, 0.0, 0.0
-        for j in range(rows):
-            word = indices[start + j]
-            for i in range(width):
-                block[j, i] = np.float32(near[word, i]) * unit
-            top = reach[word]
-            flat[j] = one / top if top > 0 else zero
-            mass += weights[start + j] if top > 0 else 0.0
-            by_reach += weights[start + j] * top * top
-        max_rows(block, ones, alpha, rows, width)
-        max_rows(block, flat, second, rows, width)
-        own, by_rows, by_columns = 0.0, 0.0, 0.0
-        for i in range(m):
-            own += mu[i] if alpha[i] > 0 else 0.0
-            by_rows += mu[i] * alpha[i] * alpha[i]
-            by_columns += mu[i] * second[i] * second[i]
-        best = min(mass * by_rows, own * by_reach, by_columns * by_reach)
-        if math.sqrt(best) >= limits[place]:
-            for i in range(width):
-                second[i] = one / math.sqrt(alpha[i] * second[i]) if alpha[i] > 0 else zero
-            _row_maxima(block, second, flat, rows, width)
-            mean_b = 0.0
-            for j in range(rows):
-                beta = flat[j]
-                mean_b += weights[start + j] * beta * beta
-                flat[j] = one / beta if beta > 0 else zero
-            max_rows(block, flat, alpha, rows, width)
-            mean_a = 0.0
-            for i in range(m):
-                mean_a += mu[i] * alpha[i] * alpha[i]
-            best = min(best, mean_a * mean_b)
+        words, nu = indices[start:stop], weights[start:stop]
+        limit = max(limits[place], 0.0) ** 2
+        tiers[0] += 1
+        _reach_rows(near, words, top, width)
+        mass, by_rows, middle = 0.0, 0.0, 0.0
+        for j in range(len(words)):
+            mass += nu[j] if reach[words[j]] > 0 else 0.0
+        for i in range(width):
+            h = np.float32(top[i]) * unit
+            alpha[i] = math.sqrt(h)
+            if i < len(mu):
+                by_rows += mu[i] * h * h
+                middle += mu[i] * h
+        best = mass * by_rows
+        if best >= limit and best > 0:
+            tiers[1] += 1
+            _invert(alpha, inverse)
+            mass_b = _transform(near, words, nu, inverse, beta, width)
+            best = min(best, middle * mass_b)
+            if best >= limit:
+                best = min(best, _transform_back(near, words, beta, mu, alpha, width) * mass_b)
+        if best >= limit and best > 0:
+            tiers[2] += 1
+            _invert(alpha, inverse)
+            _sweep(near, words, nu, mu, alpha, inverse, beta, rest, width)
+            _invert(alpha, inverse)
+            mass_b = _transform(near, words, nu, inverse, beta, width)
+            best = min(best, _transform_back(near, words, beta, mu, alpha, width) * mass_b)
         out[place] = math.sqrt(best)
-        if place < len(roots):
-            for i in range(width):
-                roots[place, i] = alpha[i]
