@@ -81,7 +81,7 @@ class QueryTable:
     @property
     def width(self) -> int:
         """The length of a row, with its padding."""
-        return self.near.shape[1]
+        return int(self.near.shape[1])
 
 
 def word_bound(documents: Documents, table: QueryTable, query: Query) -> Array:

@@ -24,7 +24,7 @@ Column = NDArray[np.uint8]
 
 # Words whose products with the query are made, and used, while they are in cache.
 BLOCK = 2048
-MOST_BYTES = 128 * 2**20
+MOST_BYTES = 256 * 2**20
 # Columns made at once: the floats of a block of them stay in cache too.
 GROUP = 256
 
@@ -60,16 +60,16 @@ class Columns:
         found: dict[tuple[float, bytes], Column] = {}
         missing: dict[tuple[float, bytes], NDArray[Any]] = {}
         with self._lock:
-            for some, rows in zip(keys, points, strict=True):
-                for key, row in zip(some, rows, strict=True):
+            for some, array in zip(keys, points, strict=True):
+                for key, row in zip(some, array, strict=True):
                     if key in self._kept:
                         self._kept.move_to_end(key)
                         found[key] = self._kept[key]
                     elif key not in found:
                         missing[key] = row
-        names, rows = list(missing), list(missing.values())
+        names, new = list(missing), list(missing.values())
         for start in range(0, len(names), GROUP):
-            made = self._make(np.stack(rows[start : start + GROUP]), eta)
+            made = self._make(np.array(new[start : start + GROUP]), eta)
             found.update(zip(names[start : start + GROUP], made, strict=True))
         with self._lock:
             for name in names:

@@ -117,19 +117,13 @@ class CosineTable:
         squared = np.einsum("ij,ij->i", points, points, dtype=np.float64)
         return cls(points, squared.astype(dtype))
 
-    def cosines(
-        self,
-        query: NDArray[Any],
-        eta: float,
-        *,
-        rows: slice | NDArray[np.int64] = slice(None),
-    ) -> NDArray[Any]:
-        """`cos_+(|word - query point| / 2 eta)`, shape (words, query points), for some words."""
+    def cosines(self, query: NDArray[Any], eta: float) -> NDArray[Any]:
+        """`cos_+(|word - query point| / 2 eta)`, shape (words, query points)."""
         from wayfare.kernels.cpu.table import cosines_from_products
 
         query, squared = self._prepared(query)
-        table: NDArray[Any] = self.points[rows] @ query.T
-        cosines_from_products(table, self.squared[rows], squared, 0.25 / eta**2)
+        table: NDArray[Any] = self.points @ query.T
+        cosines_from_products(table, self.squared, squared, 0.25 / eta**2)
         return table
 
     def across(

@@ -8,7 +8,7 @@ ones, since their J is close to the rounding of float32.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,8 +28,8 @@ __all__ = ["CERTIFIED", "Bounds", "Documents", "Narrow", "Query", "Scratch"]
 
 Array = NDArray[np.float64]
 
-# Below this tolerance the rounding of float32 alone would eat it.
-SINGLE_TOL = 5e-5
+# Below this tolerance the rounding of float32 eats it on documents of some hundred words.
+SINGLE_TOL = 2e-4
 
 CERTIFIED, STALLED, CUT = 0, 1, 2
 SHALLOW = 2  # stages of a shallow try
@@ -195,12 +195,17 @@ class Documents:
         """The number of points of the largest document."""
         return int(np.diff(self.indptr).max(initial=0))
 
-    def take(self, picks: NDArray[np.int64]) -> Documents:
-        """Some documents over their own points only, with weights in float64."""
+    def take(self, picks: NDArray[np.int64], query: Query) -> tuple[Documents, Query]:
+        """Some documents over their own points only, with weights in float64, and the query there."""
         sizes = np.diff(self.indptr)[picks]
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[picks] - indptr[:-1], sizes)
-        return self._over_own_points(indptr, entries)
+        documents, used = self._over_own_points(indptr, entries)
+        own = np.full(len(query.own), -1, np.int32)
+        if len(used):
+            at = np.minimum(np.searchsorted(used, query.own), len(used) - 1)
+            own = np.where(used[at] == query.own, at, -1).astype(np.int32)
+        return documents, replace(query, own=own)
 
     def measure(self, document: int) -> Measure:
         """One document as a measure."""
@@ -210,18 +215,15 @@ class Documents:
     def block(self, start: int, stop: int) -> Documents:
         """Some consecutive documents, over their own points only."""
         first, last = self.indptr[start], self.indptr[stop]
-        return self._over_own_points(self.indptr[start : stop + 1] - first, slice(first, last))
+        return self._over_own_points(self.indptr[start : stop + 1] - first, slice(first, last))[0]
 
     def _over_own_points(
         self, indptr: NDArray[np.int64], entries: slice | NDArray[np.int64]
-    ) -> Documents:
+    ) -> tuple[Documents, NDArray[np.int32]]:
         used, local = np.unique(self.indices[entries], return_inverse=True)
-        return Documents(
-            np.ascontiguousarray(self.points[used]),
-            indptr,
-            local.astype(np.int32),
-            self.weights[entries].astype(np.float64, copy=False),
-        )
+        weights = self.weights[entries].astype(np.float64, copy=False)
+        points = np.ascontiguousarray(self.points[used])
+        return Documents(points, indptr, local.astype(np.int32), weights), used
 
     @cached_property
     def table(self) -> CosineTable:
@@ -317,7 +319,10 @@ class Documents:
         for precision in tries:
             first = precision is tries[0]
             shared = cosines if precision is np.float32 else None
-            worked = self._batch(query, left, spread, goal, scratch, precision, shared)
+            if precision is np.float64 and 2 * len(left) < len(self):
+                worked = self._batch_few(query, left, spread, goal, scratch)
+            else:
+                worked = self._batch(query, left, spread, goal, scratch, precision, shared)
             touched = worked if first else touched
             left = left[spread.status[left] == STALLED]
             if not len(left) or goal.shallow:
@@ -357,7 +362,7 @@ class Documents:
         work, split_work = scratch.of(dtype)
         return int(
             batch.solve_many(
-                self._cosines(source, query, picks, goal.eta) if cosines is None else cosines,
+                source.cosines(query.points, goal.eta) if cosines is None else cosines,
                 query.own,
                 query.shares,
                 query.mass,
@@ -378,14 +383,13 @@ class Documents:
             )
         )
 
-    def _cosines(
-        self, source: CosineTable, query: Query, picks: NDArray[np.int64], eta: float
-    ) -> NDArray[Any]:
-        """The cosines of these documents' points; of few documents, theirs alone are filled in."""
-        if 2 * len(picks) > len(self):
-            return source.cosines(query.points, eta)
-        spans = [self.indices[self.indptr[at] : self.indptr[at + 1]] for at in picks]
-        used = np.unique(np.concatenate(spans)) if spans else np.empty(0, np.int32)
-        table = np.empty((len(self.points), len(query.weights)), source.points.dtype)
-        table[used] = source.cosines(query.points, eta, rows=used)
-        return table
+    def _batch_few(
+        self, query: Query, picks: NDArray[np.int64], spread: Any, goal: Narrow, scratch: Scratch
+    ) -> int:
+        """Work on few documents in float64, over their own points: a table of all would be waste."""
+        some, there = self.take(picks, query)
+        part = type(spread)(*(known[picks] for known in spread))
+        worked = some._batch(there, np.arange(len(picks)), part, goal, scratch, np.float64, None)
+        for known, narrowed in zip(spread, part, strict=True):
+            known[picks] = narrowed
+        return worked

@@ -121,7 +121,7 @@ class _Narrowed:
 
     def __init__(self, part: _Part, picks: NDArray[np.int64], lower: Array) -> None:
         self.part, self.picks = part, picks
-        self.documents = part.documents.take(picks)
+        self.documents, self.query = part.documents.take(picks, part.query)
         self.spread = self.documents.unknown()
         self.spread.lower[:] = lower[picks]
         self.scratch = Scratch(len(part.query.weights), self.documents.longest)
@@ -138,7 +138,7 @@ class _Narrowed:
             some = order[start : start + step]
             sweeps = int(self.spread.sweeps.sum())
             touched = self.documents.narrow(
-                self.part.query,
+                self.query,
                 some,
                 self.spread,
                 goal,
@@ -264,7 +264,7 @@ def _prove(
         for one in border:
             goal = Narrow(request.eta, tol, request.atol)
             one.some.documents.narrow(
-                one.some.part.query, np.array([one.at]), one.some.spread, goal, one.some.scratch
+                one.some.query, np.array([one.at]), one.some.spread, goal, one.some.scratch
             )
             refined += 1
     inside = sorted((one for one in candidates if one.lower <= cut), key=_order)[:k]

@@ -61,11 +61,12 @@ def word_potential(columns: Any, inverse: Any, out: Any) -> None:
         for w in range(count):
             roots[w] = np.float32(0)
         for i in range(len(columns)):
-            scale = inverse[i]
+            scale, column = inverse[i], columns[i, start : start + count]
             for w in range(count):
-                roots[w] = max(roots[w], np.float32(columns[i, start + w]) * scale)
+                roots[w] = max(roots[w], np.float32(column[w]) * scale)
+        part = out[start : start + count]
         for w in range(count):
-            out[start + w] = (roots[w] * unit) * (roots[w] * unit)
+            part[w] = (roots[w] * unit) * (roots[w] * unit)
 
 
 @jit
