@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayfare import WordVectors
-from wayfare.errors import FormatError, InputError, MissingExtraError, UnknownWordError
+from wayfare.errors import FormatError, InputError, MissingExtraError
 from wayfare.progress import Progress
 from wayfare.vectors.formats import detect, request
 
@@ -176,44 +176,6 @@ def test_live_vectors_are_told_their_way_in(owned):
         InputError, match=r"path_or_name: .*live .* goes to WordVectors\.from_gensim"
     ):
         WordVectors.load(owned)
-
-
-def test_what_was_saved_is_loaded(owned, tmp_path):
-    vectors = WordVectors.from_gensim(owned)
-    for name, listed in [("x.npy", "x.vocab.txt"), ("y.vectors.npy", "y.vocab.txt")]:
-        assert vectors.save(tmp_path / name) == (tmp_path / name, tmp_path / listed)
-        again = WordVectors.load(tmp_path / name)
-        assert again.fingerprint == vectors.fingerprint
-        assert again.words == vectors.words
-    few = WordVectors.load(vectors.save(tmp_path / "z.npy", words=["bank"])[0], unit=False)
-    assert few.words == ("bank",)
-    assert_same(few, words=["bank"], rows=ROWS[WORDS.index("bank")][None])
-
-
-def test_words_of_parts_are_saved_when_they_are_named(tmp_path):
-    vectors = WordVectors.default()
-    with pytest.raises(InputError, match=r"words: .* makes words from parts; name the words"):
-        vectors.save(tmp_path / "x.npy")
-    again = WordVectors.load(vectors.save(tmp_path / "x.npy", words=["river", "rivière"])[0])
-    np.testing.assert_array_equal(again["rivière"], vectors["rivière"])
-
-
-@pytest.mark.parametrize("word", ["a\nb", "a\r", "\ud800"])
-def test_words_that_no_line_holds_are_not_saved(tmp_path, word):
-    vectors = WordVectors.default()
-    with pytest.raises(InputError, match=r"words: .* cannot be a line of UTF-8 text"):
-        vectors.save(tmp_path / "x.npy", words=["rain", word])
-    assert not any(tmp_path.iterdir())
-
-
-def test_places_that_vectors_cannot_be_saved_to(owned, tmp_path):
-    vectors = WordVectors.from_gensim(owned)
-    with pytest.raises(InputError, match=r"path: 'x\.txt' came; give a name that ends in \.npy"):
-        vectors.save("x.txt")
-    with pytest.raises(InputError, match=r"x\.npy cannot be written \(No such file or directory"):
-        vectors.save(tmp_path / "nowhere" / "x.npy")
-    with pytest.raises(UnknownWordError, match="'brook' is unknown"):
-        vectors.save(tmp_path / "x.npy", words=["river", "brook"])
 
 
 def test_one_content_one_fingerprint(owned, tmp_path):

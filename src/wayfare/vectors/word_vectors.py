@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from wayfare.errors import InputError, UnknownWordError
 from wayfare.vectors.arguments import as_limit, as_path, as_word, check_unit
 from wayfare.vectors.builtin import NAME, builtin
-from wayfare.vectors.formats import gensim_file, numpy_pair
+from wayfare.vectors.formats import gensim_file
 from wayfare.vectors.formats.builder import Builder
 from wayfare.vectors.formats.request import OnError, Request
 from wayfare.vectors.open import open_store
@@ -219,34 +219,6 @@ class WordVectors:
         shown = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
         verb = "is" if len(lost) == 1 else "are"
         return f'words: {shown} {verb} unknown to {self.name!r}; unknown="skip" leaves them out'
-
-    def save(
-        self, path: str | os.PathLike[str], *, words: Sequence[str] | None = None
-    ) -> tuple[Path, Path]:
-        """Write the raw vectors of `words` to `X.npy` and those words to `X.vocab.txt`; return both.
-
-        `load` reads the pair; where `words` is None, which means all that are stored, it has this
-        fingerprint. Vectors that make words from parts have no end of words, so that they want
-        `words`. Raises `InputError` for another name, for words that a line of text cannot hold
-        and for a place that cannot be written to, `UnknownWordError` for unknown words.
-
-        >>> import tempfile
-        >>> vectors = WordVectors.from_arrays(["river", "bank"], [[3.0, 4.0], [0.0, 2.0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     array, _ = vectors.save(Path(folder, "mine.npy"))
-        ...     WordVectors.load(array).fingerprint == vectors.fingerprint
-        True
-        """
-        target = as_path("path", path)
-        if words is None and self._store.has_subwords():
-            raise InputError(
-                f"words: {self.name!r} makes words from parts; name the words to write"
-            )
-        words = self.words if words is None else [as_word(word) for word in words]
-        points, known = self._store.gather(words, subwords=True)
-        if not known.all():
-            raise UnknownWordError(self._unknown(words, known))
-        return numpy_pair.write(target, points, words)
 
     def __getitem__(self, word: str) -> Floats:
         points, known = self.embed([word])

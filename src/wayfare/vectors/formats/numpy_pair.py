@@ -1,4 +1,4 @@
-"""An `.npy` array, one row a word, and beside it a text file with a word a line: read and written.
+"""An `.npy` array, one row a word, and beside it a text file with a word a line.
 
 `X.npy` or `X.vectors.npy` goes with `X.vocab.txt`, `X.vocab`, `X.words.txt` or `X.txt`, plain or
 gzip; `vocabulary=` names any other file.
@@ -6,8 +6,6 @@ gzip; `vocabulary=` names any other file.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +15,11 @@ from numpy.typing import NDArray
 from wayfare.errors import FormatError, InputError
 from wayfare.vectors.formats.builder import Builder
 from wayfare.vectors.formats.request import GZIP, Request, content_of, open_stream
-from wayfare.vectors.store import Floats
 from wayfare.vectors.table import BLOCK, Table
 
-__all__ = ["files", "load_array", "read", "write"]
+__all__ = ["files", "load_array", "read"]
 
 SUFFIXES = (".vocab.txt", ".vocab", ".words.txt", ".txt")
-UNFIT = re.compile(r"[\n\ud800-\udfff]|\r\Z")  # what would not come back from a line of UTF-8
 
 
 def files(request: Request) -> list[Path]:
@@ -59,22 +55,6 @@ def read(request: Request) -> Table:
         if builder.full:
             break
     return builder.table()
-
-
-def write(path: Path, rows: Floats, words: Sequence[str]) -> tuple[Path, Path]:
-    """Write the pair that `read` reads, and return both paths."""
-    if path.suffix != ".npy":
-        raise InputError(f"path: {str(path)!r} came; give a name that ends in .npy")
-    for word in words:
-        if UNFIT.search(word):
-            raise InputError(f"words: {word!r} cannot be a line of UTF-8 text; leave it out")
-    listed = path.with_name(path.name.removesuffix(".npy").removesuffix(".vectors") + SUFFIXES[0])
-    try:
-        np.save(path, rows)
-        listed.write_bytes("".join(f"{word}\n" for word in words).encode())
-    except OSError as error:
-        raise InputError(f"path: {path} cannot be written ({error.strerror or error})") from error
-    return path, listed
 
 
 def load_array(path: Path) -> NDArray[Any]:
