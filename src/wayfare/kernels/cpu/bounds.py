@@ -186,7 +186,7 @@ def _whole(values: Any, out: Any, count: int) -> float:
     scale = np.float32(65534) / top if top > 0 else np.float32(0)
     for i in range(count):
         out[i] = np.uint16(values[i] * scale + np.float32(1)) if values[i] > 0 else np.uint16(0)
-    return top / 65534.0
+    return float(top) / 65534.0
 
 
 @jit
