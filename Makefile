@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 # The GPU path is tested on the CPU too, so any build of PyTorch will do; the `gpu` extra pins none.
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint types unit docs-examples fmt clean
+.PHONY: demo test lint types docs unit fmt clean
 
 demo: $(VENV)/.installed
 	$(BIN)/wayfare demo
 
-test: lint types unit
+test: lint types docs unit
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -18,6 +18,10 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+
+# Warnings are errors: a page or a docstring that Sphinx cannot read is a fault like any other.
+docs: $(VENV)/.dev
+	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
 
 # pytest closes the run, so that its own last line is the last line of `make test`.
 unit: $(VENV)/.dev

@@ -1,4 +1,4 @@
-"""The exceptions that Wayfare raises.
+"""The exceptions that Wayfare raises::
 
     WayfareError
     ├── InputError (ValueError)          an argument that cannot be used
