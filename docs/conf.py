@@ -36,5 +36,4 @@ html_theme_options = {
     "footer_start": [],
     "footer_end": [],
 }
-html_static_path = ["_static"]
 html_show_sourcelink = False
