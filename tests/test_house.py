@@ -24,6 +24,7 @@ ORDER = [
     "explain",
     "solution",
     "wfr",
+    "points",
     "many",
     "wmd",
     "metrics",

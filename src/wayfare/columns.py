@@ -94,9 +94,9 @@ _making = threading.Lock()
 
 
 def columns_of(documents: Documents) -> Columns:
-    """The columns of some documents, kept with them."""
+    """The columns of the words of some documents, kept with these words."""
     with _making:
-        store: dict[str, Any] = documents.__dict__
+        store: dict[str, Any] = documents.shared.__dict__
         if "columns" not in store:
             store["columns"] = Columns(documents.table)
         columns: Columns = store["columns"]

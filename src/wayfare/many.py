@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from wayfare import wfr
 from wayfare.ground import CosineTable
 from wayfare.measure import Measure
+from wayfare.points import Points
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from wayfare.kernels.cpu.anneal import Work
 
-__all__ = ["CERTIFIED", "Bounds", "Documents", "Narrow", "Query", "Scratch"]
+__all__ = ["CERTIFIED", "Bounds", "Documents", "Narrow", "Query", "Scratch", "Told"]
 
 Array = NDArray[np.float64]
 
@@ -89,18 +90,6 @@ class Query:
         return self.weights / self.mass if self.mass else self.weights
 
 
-def _hashes(points: NDArray[Any]) -> NDArray[np.uint64]:
-    """One number a point, equal for equal points: its bits times fixed odd numbers, summed."""
-    bits = np.ascontiguousarray(points).view(np.uint32 if points.itemsize == 4 else np.uint64)
-    odd = np.random.default_rng(0).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * 2 + 1
-    out = np.empty(len(bits), np.uint64)
-    for start in range(0, len(bits), 4096):
-        part = bits[start : start + 4096].astype(np.uint64)
-        part *= odd
-        np.sum(part, axis=1, out=out[start : start + 4096])
-    return out
-
-
 class Scratch:
     """The workspaces of one thread, for problems of up to m x n points."""
 
@@ -120,18 +109,37 @@ class Scratch:
 
 
 @dataclass(frozen=True)
-class Documents:
-    """Documents as rows of weights over shared points, prepared to be compared with queries."""
+class Told:
+    """What is known of documents beforehand, such as from a file, and need not be read off them.
 
-    points: NDArray[Any]
+    `heaviest` holds points in falling order of the mass that all documents have on them, and that mass:
+    as many as anyone will ask for, or all that have any.
+    """
+
+    masses: Array
+    light_weights: NDArray[np.float32]
+    heaviest: tuple[NDArray[np.int64], Array]
+    longest: int
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents as rows of weights over shared points, prepared to be compared with queries.
+
+    Collections over the same words are given the same `shared`: what a query needs of the words is then
+    found once for all of them.
+    """
+
+    shared: Points
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     weights: Array
+    told: Told | None = None
 
     @classmethod
     def of(cls, corpus: Rows) -> Documents:
         """The documents of a corpus."""
-        return cls(corpus.points, corpus.indptr, corpus.indices, corpus.weights)
+        return cls(Points(corpus.points), corpus.indptr, corpus.indices, corpus.weights)
 
     @classmethod
     def of_measures(cls, measures: Sequence[Measure]) -> Documents:
@@ -143,7 +151,7 @@ class Documents:
         points = np.concatenate(parts) if parts else np.zeros((0, dim))
         weights = [m.weights[keep] for m, keep in zip(measures, kept, strict=True)]
         return cls(
-            points,
+            Points(points),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             np.arange(len(points), dtype=np.int32),
             np.concatenate(weights) if weights else np.zeros(0),
@@ -152,9 +160,16 @@ class Documents:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    @property
+    def points(self) -> NDArray[Any]:
+        """The points that the documents share, one a row."""
+        return self.shared.array
+
     @cached_property
     def masses(self) -> Array:
         """The mass of each document."""
+        if self.told is not None:
+            return self.told.masses
         if not len(self.weights):
             return np.zeros(len(self))
         padded = np.concatenate([self.weights, [0.0]])
@@ -177,10 +192,15 @@ class Documents:
     @cached_property
     def light_weights(self) -> NDArray[np.float32]:
         """The weights in float32, for bounds."""
+        if self.told is not None:
+            return self.told.light_weights
         return self.weights.astype(np.float32, copy=False)
 
     def heaviest(self, count: int) -> tuple[NDArray[np.int64], Array]:
         """The points that carry most of the mass of all documents, and that mass."""
+        if self.told is not None:
+            points, masses = self.told.heaviest
+            return points[:count], masses[:count]
         mass = self._point_masses
         top = np.argpartition(mass, -count)[-count:] if count < len(mass) else np.arange(len(mass))
         return top.astype(np.int64), mass[top]
@@ -193,6 +213,8 @@ class Documents:
     @cached_property
     def longest(self) -> int:
         """The number of points of the largest document."""
+        if self.told is not None:
+            return self.told.longest
         return int(np.diff(self.indptr).max(initial=0))
 
     def take(self, picks: NDArray[np.int64], query: Query) -> tuple[Documents, Query]:
@@ -223,35 +245,17 @@ class Documents:
         used, local = np.unique(self.indices[entries], return_inverse=True)
         weights = self.weights[entries].astype(np.float64, copy=False)
         points = np.ascontiguousarray(self.points[used])
-        return Documents(points, indptr, local.astype(np.int32), weights), used
+        return Documents(Points(points), indptr, local.astype(np.int32), weights), used
 
-    @cached_property
+    @property
     def table(self) -> CosineTable:
         """The points, ready to be compared with a query in float32."""
-        return CosineTable.of(self.points, np.float32)
-
-    @cached_property
-    def _exact_table(self) -> CosineTable:
-        return CosineTable.of(self.points, np.float64)
-
-    @cached_property
-    def _places(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-        """The hashes of all points, in order, and which point each belongs to."""
-        hashes = _hashes(self.points)
-        order = np.argsort(hashes, kind="stable")
-        return hashes[order], order
+        return self.shared.table
 
     def query(self, measure: Measure) -> Query:
         """Prepare a measure as a query: find the points that these documents have too."""
         keep = np.flatnonzero(measure.weights)
-        points = measure.points[keep].astype(self.points.dtype, copy=False)
-        own = np.full(len(keep), -1, np.int32)
-        if len(self.points) and len(points) and points.shape[1] == self.points.shape[1]:
-            hashes, places = self._places
-            at = np.minimum(np.searchsorted(hashes, _hashes(points)), len(hashes) - 1)
-            found = places[at]
-            same = (self.points[found] == points).all(axis=1)
-            own[same] = found[same]
+        own = self.shared.find(measure.points[keep])
         order = np.argsort(own, kind="stable")
         # The points keep the precision they came in: only a table may round them.
         weights = measure.weights[keep][order]
@@ -358,7 +362,7 @@ class Documents:
         from wayfare.kernels.cpu import anneal, batch, jit
 
         jit.announce_compilation(batch.solve_many)
-        source = self.table if dtype == np.float32 else self._exact_table
+        source = self.table if dtype == np.float32 else self.shared.exact_table
         work, split_work = scratch.of(dtype)
         return int(
             batch.solve_many(
