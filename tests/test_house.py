@@ -11,6 +11,7 @@ SOURCE = Path(wayfare.__file__).parent
 ORDER = [
     "errors",
     "extras",
+    "atomic",
     "progress",
     "threads",
     "text",

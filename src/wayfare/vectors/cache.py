@@ -22,16 +22,16 @@ import json
 import mmap
 import os
 import sys
-import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from wayfare.atomic import PART, whole_file
 from wayfare.progress import Progress
 from wayfare.vectors.store import LoadReport
 from wayfare.vectors.table import Table
@@ -167,18 +167,20 @@ def save(name: str, table: Table, source: Path) -> Table:
     }
     head = _header_bytes(header, end)
     try:
-        with _atomic(_directory() / f"{name}.table") as file:
+        with _kept(f"{name}.table") as file:
             file.write(head)
             for array in arrays.values():
                 file.write(np.ascontiguousarray(array).data)
                 file.write(b"\0" * (-array.nbytes % ALIGNMENT))
     except OSError as error:
-        warnings.warn(
-            f"the parsed vectors could not be kept in {_directory()} ({error}); set WAYFARE_CACHE "
-            "to a directory with room, or pass cache=False",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        # On Windows a table that is open cannot be replaced; then an equal one is there already.
+        if load(name) is None:
+            warnings.warn(
+                f"the parsed vectors could not be kept in {_directory()} ({error}); set "
+                "WAYFARE_CACHE to a directory with room, or pass cache=False",
+                RuntimeWarning,
+                stacklevel=4,
+            )
     return load(name) or table
 
 
@@ -214,7 +216,7 @@ def _hash_one(path: Path, progress: bool | None) -> str:
     settled = time.time_ns() - max(seen[-2:]) > SETTLED
     if settled and seen[1] >= SMALLEST and looks(path) == seen:
         told = {"path": str(path), "looks": seen, "hash": found}
-        with contextlib.suppress(OSError), _atomic(note) as out:
+        with contextlib.suppress(OSError), _kept(note.name) as out:
             out.write(json.dumps(told).encode())
     return found
 
@@ -239,25 +241,18 @@ def looks(path: Path) -> list[int]:
 
 
 @contextlib.contextmanager
-def _atomic(path: Path) -> Any:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        # On Windows a table that is open cannot be replaced; then an equal one is there already.
-        with contextlib.suppress(PermissionError):
-            os.replace(name, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+def _kept(name: str) -> Iterator[IO[bytes]]:
+    directory = _directory()
+    directory.mkdir(parents=True, exist_ok=True)
+    with whole_file(directory / name) as file:
+        yield file
 
 
 def _files() -> Sequence[Path]:
     directory = _directory()
     if not directory.is_dir():
         return []
-    return sorted(p for p in directory.iterdir() if p.suffix in (".table", ".source", ".part"))
+    return sorted(p for p in directory.iterdir() if p.suffix in (".table", ".source", PART))
 
 
 def _directory() -> Path:

@@ -18,6 +18,7 @@ from wayfare.vectors.builtin import NAME, builtin
 from wayfare.vectors.formats import gensim_file
 from wayfare.vectors.formats.builder import Builder
 from wayfare.vectors.formats.request import OnError, Request
+from wayfare.vectors.formats.writing import Content, write
 from wayfare.vectors.open import open_store
 from wayfare.vectors.store import Floats, LoadReport, Mask, Store, digest, row_norms
 
@@ -219,6 +220,43 @@ class WordVectors:
         shown = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
         verb = "is" if len(lost) == 1 else "are"
         return f'words: {shown} {verb} unknown to {self.name!r}; unknown="skip" leaves them out'
+
+    def save(
+        self, path: str | os.PathLike[str], *, words: Sequence[str] | None = None
+    ) -> tuple[Path, ...]:
+        """Write the raw vectors of `words`, or of all that are stored, in the format `path` names.
+
+        `.txt` is GloVe text, `.vec` word2vec's and fastText's text, `.bin` word2vec binary, `.npy`
+        an array with its words in `X.vocab.txt`; `.gz` after any of them packs it. Returns the
+        paths written. `load` gives every number back: of a table of words, the same fingerprint.
+        Parts of words are not written, so vectors made of tokens want `words`. Raises `InputError`
+        for other names, places that cannot be written to, and words that the format cannot hold
+        (spaces, except in `.npy`); `UnknownWordError` for unknown words.
+
+        >>> import tempfile
+        >>> vectors = WordVectors.from_arrays(["river", "bank"], [[3.0, 4.5], [0.0, 2.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     (path,) = vectors.save(Path(folder, "mine.vec"))
+        ...     path.read_text().splitlines(), WordVectors.load(path).fingerprint == vectors.fingerprint
+        (['2 2', 'river 3 4.5', 'bank 0 2'], True)
+        """
+        target = as_path("path", path)
+        if words is None:
+            if self._store.kind != "words":
+                raise InputError(
+                    f"words: {self.name!r} makes words of tokens without end; name those to write"
+                )
+            words = self.words
+        if isinstance(words, str):
+            raise InputError(f"words: the str {words[:20]!r} came; give a list of words")
+        named = list(dict.fromkeys(as_word(word) for word in words))
+        return write(target, Content(named, self.dim, self._raw))
+
+    def _raw(self, words: Sequence[str]) -> Floats:
+        points, known = self._store.gather(words, subwords=True)
+        if not known.all():
+            raise UnknownWordError(self._unknown(words, known))
+        return points
 
     def __getitem__(self, word: str) -> Floats:
         points, known = self.embed([word])

@@ -6,6 +6,7 @@
     numpy_pair.py       an .npy array and a file of words
     gensim_file.py      gensim's own file, a pickle
     token_folder.py     safetensors and tokenizer.json: model2vec, wordllama, StaticEmbedding
+    writing.py          the first two and NumPy's, written
 
 `detect` looks at the first bytes, never only at a suffix, and looks through gzip. A new format is a
 file here with a `read`, a line in `detect` and a line in `FORMATS`.

@@ -17,7 +17,7 @@ from wayfare.vectors.formats.builder import Builder
 from wayfare.vectors.formats.request import GZIP, Request, content_of, open_stream
 from wayfare.vectors.table import BLOCK, Table
 
-__all__ = ["files", "load_array", "read"]
+__all__ = ["files", "load_array", "read", "words_beside"]
 
 SUFFIXES = (".vocab.txt", ".vocab", ".words.txt", ".txt")
 
@@ -73,11 +73,20 @@ def load_array(path: Path) -> NDArray[Any]:
         raise FormatError(f"not a whole .npy array ({error})", path=path) from None
 
 
+def words_beside(path: Path) -> Path:
+    """Where the words of an array that is written to `path` go."""
+    return path.with_name(f"{_stems(path)[0]}{SUFFIXES[0]}")
+
+
+def _stems(path: Path) -> list[str]:
+    name = path.name.removesuffix(".gz").removesuffix(".npy")
+    return list(dict.fromkeys([name.removesuffix(".vectors"), name]))
+
+
 def _vocabulary_of(request: Request) -> Path:
     if request.vocabulary is not None:
         return request.vocabulary
-    name = request.path.name.removesuffix(".gz").removesuffix(".npy")
-    stems = dict.fromkeys([name.removesuffix(".vectors"), name])
+    stems = _stems(request.path)
     names = [f"{stem}{end}{gz}" for stem in stems for end in SUFFIXES for gz in ("", ".gz")]
     for candidate in names:
         if (found := request.path.with_name(candidate)).is_file():
