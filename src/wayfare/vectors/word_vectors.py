@@ -274,6 +274,13 @@ class WordVectors:
         size = f"{len(self)} {self._store.kind} in {self.dim} dimensions"
         return f"WordVectors({self.name!r}, {size}, {'unit length' if self.unit else 'raw'})"
 
+    def __copy__(self) -> WordVectors:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WordVectors:
+        # Nothing about one changes, and estimators that hold one are copied for every fit.
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         # The built-in vectors are in every installation: their name travels, not their 32 MB.
         if self is WordVectors._defaults.get(self.unit):
