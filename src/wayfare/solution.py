@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from wayfare.explain import Explanation
     from wayfare.measure import Measure
 
 __all__ = ["Certificate", "Plan", "Solution", "Status", "Work"]
@@ -153,6 +154,16 @@ class Solution:
         """`1 - J / (|mu| + |nu|)`, in [0, 1] for `wfr` and `hellinger`; 1 for two zero measures."""
         total = self.first.mass + self.second.mass
         return 1.0 - self.objective / total if total else 1.0
+
+    def explain(self) -> Explanation:
+        """Who carried what to whom at what price, in lines that add up to `objective`.
+
+        Raises `InputError` where there is no plan: for `rwmd`, `wcd` and `hellinger`, and where no
+        plan of finite cost exists.
+        """
+        from wayfare.explain import explain
+
+        return explain(self)
 
     def __float__(self) -> float:
         return self.value

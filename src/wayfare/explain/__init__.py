@@ -1,0 +1,20 @@
+"""Why a distance is what it is: what each word carried to which, and what was destroyed or created.
+
+explanation.py   Explanation: the ledger whose lines add up to the objective
+wording.py       numbers and sentences, the same in every form
+table.py         a table in the terminal, and as plain text
+export.py        JSON and a pandas frame
+
+layout.py        Drawing: where bars and ribbons stand, whatever draws them
+palette.py       colours, light and dark
+svg.py           a Drawing as SVG
+page.py          the same with its table, as HTML
+figure.py        a Drawing as a matplotlib figure
+"""
+
+from __future__ import annotations
+
+from wayfare.explain.explanation import Explanation, Transfer, Word, explain
+from wayfare.explain.layout import Bar, Drawing, Ribbon
+
+__all__ = ["Bar", "Drawing", "Explanation", "Ribbon", "Transfer", "Word", "explain"]
