@@ -188,6 +188,21 @@ def test_unknown_words_are_counted_for_each_document_and_logged(caplog):
     assert len(caplog.messages) == 1
 
 
+def test_unknown_words_are_made_of_their_parts_where_the_vectors_can():
+    models = pytest.importorskip("gensim.models")
+    model = models.FastText([["rain", "sun"]], vector_size=4, min_count=1, bucket=50, workers=1)
+    vectors = WordVectors.from_gensim(model, unit=False)
+    texts = ["rain rains", "sunny"]
+    skipped = Corpus.from_texts(texts, vectors=vectors)
+    assert skipped.unknown_counts.tolist() == [1, 1]
+    assert skipped.masses.tolist() == [1, 0]
+    whole = Corpus.from_texts(texts, vectors=vectors, unknown="subword")
+    assert whole.unknown_counts.tolist() == [0, 0]
+    assert whole.vocabulary == ("rain", "rains", "sunny")
+    np.testing.assert_allclose(whole[1].points[0], model.wv["sunny"], atol=1e-7)
+    assert whole.encode(["rainy"]).masses.tolist() == [1]
+
+
 def test_unknown_words_can_be_an_error():
     with pytest.raises(UnknownWordError, match="x"):
         Corpus.from_texts(["a x"], vectors=VECTORS, unknown="error")

@@ -1,8 +1,10 @@
 """Corpora from the tables, files and arrays that other libraries make."""
 
 import gzip
+import io
 import json
 import logging
+import sys
 import tracemalloc
 
 import numpy as np
@@ -218,6 +220,29 @@ def test_a_file_streams_by(tmp_path):
     tracemalloc.stop()
     assert corpus.masses.tolist() == [1.0] * 2000
     assert peak < path.stat().st_size / 10
+
+
+@pytest.mark.slow
+def test_a_document_of_ten_million_words(tmp_path):
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"rain sun snow wind fog " * 2_000_000 + b"\nsun\n", 1))
+    corpus = Corpus.from_file(path, vectors=VECTORS, weighting="counts")
+    assert corpus.matrix.toarray().tolist() == [[2_000_000] * 4, [0, 1, 0, 0]]
+    assert corpus.unknown_counts.tolist() == [2_000_000, 0]
+
+
+@pytest.mark.parametrize("pack", ["plain", "gzip", "zstd"])
+def test_standard_input_makes_a_corpus(monkeypatch, pack):
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    if pack == "gzip":
+        data = gzip.compress(data)
+    if pack == "zstd":
+        data = pytest.importorskip("zstandard").ZstdCompressor().compress(data)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    corpus = Corpus.from_file("-", format="jsonl", text="body", id="key", vectors=VECTORS)
+    assert_same(corpus)
+    assert corpus.ids.tolist() == COLUMNS["key"]
 
 
 def test_pandas_writes_and_we_read(tmp_path):

@@ -1,5 +1,6 @@
 """Files that cannot be read: each says where and why, and nothing else ever escapes."""
 
+import bz2
 import gzip
 import json
 import os
@@ -144,6 +145,8 @@ def test_nothing_in_it(tmp_path, content):
     [
         (b"PK\x03\x04 1 2", "a zip archive: unzip it"),
         (b"\x28\xb5\x2f\xfd", "zstd"),
+        (bz2.compress(b"a 1 2"), "compressed with bzip2: decompress it"),
+        (b"PAR1\x15\x04", "a Parquet file: save its rows"),
         (gzip.compress(gzip.compress(b"a 1 2")), "gzip within gzip"),
         (b'{"a": [1, 2]}', "no format of word vectors begins with"),
         (b"<html><body>Not found</body></html>", "no format of word vectors begins with"),
@@ -154,6 +157,23 @@ def test_other_files(tmp_path, head, message):
     path = tmp_path / "v.bin"
     path.write_bytes(head if head.startswith(b"\x1f\x8b") else head + bytes(40))
     assert message in str(refused(path))
+
+
+@pytest.mark.parametrize("word", ["BZhang", "PAR1S", "PK", "GIF89a", "NUMPY"])
+def test_a_text_may_begin_with_any_word(tmp_path, word):
+    path = tmp_path / "v.txt"
+    path.write_text(f"{word} 1 2\nb 3 4\n")
+    assert WordVectors.load(path).words == (word, "b")
+
+
+def test_a_folder_or_a_file_of_text_where_vectors_were_meant(tmp_path):
+    (tmp_path / "glove.txt").write_text("a 1 2\n")
+    with pytest.raises(
+        InputError, match=r"is a folder without a \.safetensors file; give the file"
+    ):
+        WordVectors.load(tmp_path)
+    (tmp_path / "news.txt").write_text("rates rise again\nrain\n")
+    assert "no format of word vectors begins with" in str(refused(tmp_path / "news.txt"))
 
 
 def test_gzip_cut_short_or_damaged(tmp_path):

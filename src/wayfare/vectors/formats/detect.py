@@ -13,18 +13,20 @@ __all__ = ["detect"]
 
 NUMERIC = b"+-0123456789.eEnNaAiIfFtTyY \t\r\n"
 
-# What people try that is no format of vectors, and what to do about it.
+# What people try that is no format of vectors, and what to do about it. What opens them must be more
+# than letters: a text may begin with any word.
 STRANGERS = {
     b"PK\x03\x04": "a zip archive: unzip it and give the file of vectors inside",
     b"\xfd7zXZ": "compressed with xz: decompress it, or compress it with gzip",
     b"\x28\xb5\x2f\xfd": "compressed with zstd: decompress it, or compress it with gzip",
-    b"BZh": "compressed with bzip2: decompress it, or compress it with gzip",
     b"\xff\xfe": "text in UTF-16: convert it to UTF-8",
     b"\xfe\xff": "text in UTF-16: convert it to UTF-8",
     b"\x89HDF": "an HDF5 file: save its rows with numpy.save and its words one a line",
-    b"PAR1": "a Parquet file: save its rows with numpy.save and its words one a line",
+    b"PAR1\x15": "a Parquet file: save its rows with numpy.save and its words one a line",
     b"\x1f\x8b": "gzip within gzip: decompress it once",
 }
+BZIP2 = "compressed with bzip2: decompress it, or compress it with gzip"
+STRANGERS |= {b"BZh%d1AY&SY" % level: BZIP2 for level in range(1, 10)}
 
 
 def detect(path: Path) -> str:
