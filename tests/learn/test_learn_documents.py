@@ -127,7 +127,7 @@ def test_weights_without_counts_cannot_be_changed():
 def test_labels_that_do_not_fit_are_named():
     with pytest.raises(InputError, match="y: 1 labels for 2 documents"):
         check_labels(["a"], 2)
-    with pytest.raises(InputError, match="y: None came"):
+    with pytest.raises(InputError, match="target y is None"):
         check_labels(None, 2)
     with pytest.raises(ValueError, match="continuous"):
         check_labels([0.5, 1.5], 2)

@@ -81,7 +81,7 @@ def test_a_matrix_of_distances_says_the_same_as_texts():
     by_text = model(k=4)
     asked = by_text.corpus_.encode(TEXTS[TEST])
     by_matrix = WFRNeighborsClassifier(k=4, metric="precomputed")
-    by_matrix.fit(pairwise(by_text.corpus_, eta=0.5), LABELS[TRAIN])
+    by_matrix.fit(pairwise(by_text.corpus_, eta=0.5, tol=1e-6), LABELS[TRAIN])
     rows = pairwise(asked, by_text.corpus_, eta=0.5, tol=1e-6)
     assert by_matrix.predict(rows).tolist() == by_text.predict(TEXTS[TEST]).tolist()
     assert np.array_equal(by_matrix.predict_proba(rows), by_text.predict_proba(TEXTS[TEST]))
@@ -203,7 +203,7 @@ def test_matrices_that_are_no_distances_are_refused():
     given = WFRNeighborsClassifier(metric="precomputed")
     with pytest.raises(InputError, match=r"shape \(2, 3\) came"):
         given.fit(np.ones((2, 3)), [0, 1])
-    with pytest.raises(InputError, match=r"entry 0, 1 is -1"):
+    with pytest.raises(InputError, match=r"Negative values in data: entry 0, 1 of X is -1"):
         given.fit(np.array([[0, -1.0], [1.0, 0]]), [0, 1])
     with pytest.raises(InputError, match="no document holds a known word"):
         WFRNeighborsClassifier().fit(["", "..."], [0, 1])

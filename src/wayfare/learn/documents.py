@@ -134,7 +134,9 @@ def check_labels(y: Any, documents: int) -> tuple[NDArray[Any], NDArray[np.int64
     from sklearn.utils.validation import column_or_1d
 
     if y is None:
-        raise InputError("y: None came, but labels are required; give one a document")
+        raise InputError(
+            "y: fit requires y to be passed, but the target y is None; give a label a document"
+        )
     labels = column_or_1d(y, warn=True)
     if len(labels) != documents:
         raise InputError(f"y: {len(labels)} labels for {documents} documents; give one each")

@@ -4,14 +4,14 @@ A certified search proves who is among the k nearest, and leaves open the order 
 intervals meet. A vote may hang on that order, so here it is settled where it decides anything:
 
     1  search k + 1                          who is inside
-    2  solve on where intervals meet         between documents of other groups, and at the border
+    2  solve on where intervals meet         between groups, and at the border
     3  what double precision cannot tell     is a tie, and goes by position in the training data
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -74,52 +74,54 @@ class Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """The documents to be found: `places` of a corpus, and the group that each belongs to.
-
-    The order of neighbours of one group decides nothing, and is left as the search gives it; without
-    `groups` every document is one of its own.
-    """
+    """The documents to be found: `places` of a corpus."""
 
     documents: Documents
     places: Places
-    groups: Places
-    rest: Places = field(repr=False)
 
     @classmethod
-    def of(
-        cls, corpus: Corpus, places: Places, codes: Places | None = None, like: Known | None = None
-    ) -> Known:
+    def of(cls, corpus: Corpus, places: Places, like: Known | None = None) -> Known:
         """Some rows of a corpus; `like` is another choice of its rows, whose tables are used again."""
         rows = corpus.select(places)
         shared = Points(corpus.points) if like is None else like.documents.shared
         documents = Documents(shared, rows.indptr, rows.indices, rows.weights)
-        groups = np.arange(len(places)) if codes is None else codes[places]
-        return cls(documents, places, groups, np.arange(len(places)))
+        return cls(documents, places)
 
 
 def nearest(
-    known: Known, queries: Sequence[Measure], k: int, space: Space, bar: Progress | None = None
+    known: Known,
+    queries: Sequence[Measure],
+    k: int,
+    space: Space,
+    *,
+    codes: Places | None = None,
+    bar: Progress | None = None,
 ) -> Neighbours:
-    """The `k` nearest of the known documents for each query.
+    """The `k` nearest of the known documents for each query, each at its place.
+
+    With `codes`, a group for each document of the corpus, the order within a group is left as the
+    search gives it: who only votes by group need not pay for it.
 
     >>> corpus = Corpus.from_texts(["rain and wind", "a quiet evening", "wind"])
     >>> found = nearest(Known.of(corpus, np.arange(3)), [corpus[2]], 2, Space())
     >>> found.places, found.distances.round(2)
-    (array([[2, 0]]), array([[0.  , 0.52]]))
+    (array([[2, 0]]), array([[0.  , 0.51]]))
     """
     if k > len(known.places):
         raise InputError(
             f"k: {k} neighbours of {len(known.places)} documents with known words; give a smaller k"
         )
+    own = np.arange(len(known.places))
+    groups = own if codes is None else codes[known.places]
     distances = np.full((len(queries), k), np.inf)
     places = np.zeros((len(queries), k), np.int64)
     for start in range(0, len(queries), CHUNK):
         some = queries[start : start + CHUNK]
-        for at, (value, rows) in enumerate(_answers(known, some, k, space), start):
+        for at, (value, rows) in enumerate(_answers(known, some, k, space, groups), start):
             found = len(rows)
             distances[at, :found], places[at, :found] = value, known.places[rows]
             if found < k:
-                places[at, found:] = known.places[np.setdiff1d(known.rest, rows)[: k - found]]
+                places[at, found:] = known.places[np.setdiff1d(own, rows)[: k - found]]
         if bar is not None:
             bar.advance(len(some))
     return Neighbours(distances, places)
@@ -140,7 +142,9 @@ def of_matrix(distances: Array, k: int) -> Neighbours:
 Answer = tuple[Array, Places]
 
 
-def _answers(known: Known, queries: Sequence[Measure], k: int, space: Space) -> list[Answer]:
+def _answers(
+    known: Known, queries: Sequence[Measure], k: int, space: Space, groups: Places
+) -> list[Answer]:
     jobs = count_jobs(space.n_jobs)
     if space.metric not in SEARCHED:
         with one_blas_thread():
@@ -154,7 +158,7 @@ def _answers(known: Known, queries: Sequence[Measure], k: int, space: Space) -> 
     def settle(at: int) -> Answer:
         if at not in found:
             return _sorted(_from_nothing(known, space), k)
-        return _settle(known, queries[at], found[at], k, space)
+        return _settle(known, queries[at], found[at], k, space, groups)
 
     with one_blas_thread():
         return list(in_threads(settle, range(len(queries)), jobs))
@@ -225,14 +229,16 @@ class _Order:
         self.sort()
 
 
-def _settle(known: Known, query: Measure, hits: Hits, k: int, space: Space) -> Answer:
-    order = _refined(known, query, _Order.of(hits), k, space)
+def _settle(
+    known: Known, query: Measure, hits: Hits, k: int, space: Space, groups: Places
+) -> Answer:
+    order = _refined(known, query, _Order.of(hits), k, space, groups)
     reached = len(order.rows) > k and order.lower[k] <= order.upper[k - 1]
     if reached and len(known.places) > k + 1:
         # The tie at the border may go on beyond what was found.
         within = float(order.upper[k] * (1 + ROUNDING))
         all_hits = search([known.documents], query, k=None, within=within, **_one(space))
-        order = _refined(known, query, _Order.of(all_hits), k, space)
+        order = _refined(known, query, _Order.of(all_hits), k, space, groups)
     return order.upper[:k], order.rows[:k]
 
 
@@ -242,10 +248,12 @@ def _one(space: Space) -> dict[str, Any]:
     return settings
 
 
-def _refined(known: Known, query: Measure, order: _Order, k: int, space: Space) -> _Order:
+def _refined(
+    known: Known, query: Measure, order: _Order, k: int, space: Space, groups: Places
+) -> _Order:
     order.sort()
     for tol in TOLS if space.metric == "wfr" else ():
-        open_ = order.open(known.groups, k)
+        open_ = order.open(groups, k)
         if not open_.any():
             return order
         for at in np.flatnonzero(open_):
@@ -257,5 +265,5 @@ def _refined(known: Known, query: Measure, order: _Order, k: int, space: Space) 
             slack = ROUNDING * order.upper[at]
             order.lower[at] = min(wfr.wfr_value(low, space.eta), order.upper[at] - slack)
         order.sort()
-    order.level(order.open(known.groups, k))
+    order.level(order.open(groups, k))
     return order

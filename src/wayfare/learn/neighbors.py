@@ -25,8 +25,8 @@ Array = NDArray[np.float64]
 class NearestDocuments(BaseEstimator):
     """Keeps documents, or a matrix of their distances, and finds the nearest of them.
 
-    What the estimators of neighbours have in common. `_codes` holds the class of each document, or
-    None; `_known` what is prepared for the search, made again when a pickle is read.
+    What the estimators of neighbours have in common. `_known` holds what is prepared for the search;
+    it is made again when a pickle is read.
     """
 
     metric: str
@@ -34,12 +34,12 @@ class NearestDocuments(BaseEstimator):
     progress: bool | None
     tol: float
     k_: int
-    _codes: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = self.metric == "precomputed"
         tags.input_tags.pairwise = tags.input_tags.two_d_array = given
+        tags.input_tags.positive_only = given
         tags.input_tags.one_d_array = tags.input_tags.string = not given
         return tags
 
@@ -64,9 +64,8 @@ class NearestDocuments(BaseEstimator):
         self._fit_X = matrix
         return matrix
 
-    def _keep(self, corpus: Corpus, codes: NDArray[np.int64] | None, leave_empty: bool) -> None:
+    def _keep(self, corpus: Corpus, *, leave_empty: bool) -> None:
         self.corpus_ = corpus
-        self._codes = codes
         held = corpus.masses > 0 if leave_empty else np.ones(len(corpus), np.bool_)
         self._places = np.flatnonzero(held)
         if not len(self._places):
@@ -74,15 +73,14 @@ class NearestDocuments(BaseEstimator):
         self._prepare()
 
     def _prepare(self) -> None:
-        self._known = Known.of(self.corpus_, self._places, self._codes)
+        self._known = Known.of(self.corpus_, self._places)
 
-    def _space(self, eta: float) -> Space:
-        return Space(self.metric, eta, self.tol, self.n_jobs)
-
-    def _nearest(self, X: Any, k: int) -> tuple[Neighbours, NDArray[np.bool_]]:
+    def _nearest(
+        self, X: Any, k: int, codes: NDArray[np.int64] | None = None
+    ) -> tuple[Neighbours, NDArray[np.bool_]]:
         """The neighbours of new documents, and which of these hold no known word.
 
-        X None: of the training documents, each without itself.
+        X None: of the training documents, each without itself. `codes` is for votes, see `nearest`.
         """
         own = X is None
         if self.metric == "precomputed":
@@ -95,7 +93,8 @@ class NearestDocuments(BaseEstimator):
             corpus = self.corpus_ if own else encode(self.corpus_, X)
             asked, empty = [corpus[n] for n in range(len(corpus))], corpus.masses == 0
             with Progress("searching", total=len(asked), unit="texts", show=self.progress) as bar:
-                found = nearest(self._known, asked, k + own, self._space(self.eta_), bar)
+                space = Space(self.metric, self.eta_, self.tol, self.n_jobs)
+                found = nearest(self._known, asked, k + own, space, codes=codes, bar=bar)
         return (_without_self(found) if own else found), empty
 
     def kneighbors(
@@ -114,6 +113,10 @@ class NearestDocuments(BaseEstimator):
 
 class VotingNeighbours(ClassifierMixin, NearestDocuments):
     """The vote of the `k_` nearest documents. Ties are broken by leaving out the farthest."""
+
+    classes_: NDArray[Any]
+    class_prior_: Array
+    _codes: NDArray[np.int64]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each document: what most of its `k` nearest neighbours are.
@@ -134,7 +137,7 @@ class VotingNeighbours(ClassifierMixin, NearestDocuments):
 
     def _vote(self, X: Any) -> tuple[NDArray[np.int64], Array]:
         check_is_fitted(self)
-        found, empty = self._nearest(X, self.k_)
+        found, empty = self._nearest(X, self.k_, self._codes)
         codes = found.groups(self._codes)
         codes[empty] = -1
         elected, shares = votes(codes, self.class_prior_)
@@ -198,9 +201,9 @@ class WFRNeighborsClassifier(VotingNeighbours):
             corpus = gather(
                 X, vectors=self.vectors, weighting=self.weighting, tokenizer=self.tokenizer
             )
-            self.classes_, codes = check_labels(y, len(corpus))
+            self.classes_, self._codes = check_labels(y, len(corpus))
             self.eta_ = eta_of(self.eta, corpus)
-            self._keep(corpus, codes, leave_empty=True)
+            self._keep(corpus, leave_empty=True)
         self.class_prior_ = majority(self._codes, len(self.classes_))
         return self
 
@@ -221,7 +224,8 @@ def _check_distances(matrix: Array) -> None:
     if len(matrix) and matrix.min() < 0:
         row, column = np.unravel_index(int(matrix.argmin()), matrix.shape)
         raise InputError(
-            f"X: entry {int(row)}, {int(column)} is {matrix[row, column]:g}; distances are at least 0"
+            f"Negative values in data: entry {int(row)}, {int(column)} of X is "
+            f"{matrix[row, column]:g}; give distances"
         )
 
 
