@@ -78,6 +78,14 @@ def test_a_missing_column_names_those_that_are_there(make):
         Corpus.from_table(make(COLUMNS), vectors=VECTORS)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("make", TABLES)
+def test_a_table_is_no_list_of_texts(make):
+    name = type(make(COLUMNS)).__name__
+    with pytest.raises(InputError, match=rf"texts: {name} came; give one of its columns, or use"):
+        Corpus.from_texts(make(COLUMNS), vectors=VECTORS)
+
+
 @pytest.mark.parametrize("make", [dict, as_pandas, as_polars, as_arrow])
 def test_a_missing_text_names_its_row(make):
     with pytest.raises(InputError, match=r"text: row 1 of column 'text' holds .*fill it with ''"):
@@ -183,6 +191,10 @@ def test_ragged_points_carry_the_given_weights():
         ([[[1.0]]], [], "weights: 0 arrays for 1 documents"),
         ([[[1.0]]], [[1, 2]], r"weights\[0\]: 2 weights for 1 points"),
         ([[[1.0]]], [[-1]], "negative"),
+        ([[[1.0, 2.0], [3.0]]], None, r"arrays\[0\]: rows of several lengths came"),
+        ([[[1.0]]], [["a"]], r"weights\[0\]: .* came; give numbers"),
+        ([[[1.0]]], [[None]], r"weights\[0\]: object came; give numbers"),
+        ([[[1.0]]], [[[1.0], [2.0, 3.0]]], r"weights\[0\]: rows of several lengths"),
         (3, None, "arrays: int came"),
     ],
 )
@@ -388,3 +400,6 @@ def test_what_is_no_mat_is_refused(tmp_path):
         Corpus.from_mat(tmp_path / "a.mat")
     with pytest.raises(InputError, match="there is no file"):
         Corpus.from_mat(tmp_path / "b.mat")
+    (tmp_path / "c.mat").mkdir()
+    with pytest.raises(FormatError, match=r"c\.mat: it is a directory; give a \.mat file"):
+        Corpus.from_mat(tmp_path / "c.mat")

@@ -3,6 +3,7 @@
 counting.py   words -> numbers -> counts, a block of documents at a time
 assemble.py   counts -> embedded, unknown words dropped, weighed; all in bounded memory
 columns.py    ids, labels, metadata
+points.py     points and weights of the caller's own
 build.py      the arrays of a Corpus: a function a source
 corpus.py     Corpus
 """

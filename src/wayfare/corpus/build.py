@@ -24,6 +24,7 @@ from wayfare.corpus.assemble import (
     weigh_in_place,
 )
 from wayfare.corpus.counting import Counted, TermCounter
+from wayfare.corpus.points import as_points, as_weights
 from wayfare.errors import InputError
 from wayfare.progress import Progress
 from wayfare.text import DEFAULT_TOKENIZER
@@ -103,7 +104,7 @@ def matrix(
 
 def ragged(arrays: Iterable[Any], weights: Iterable[Any] | None) -> Parts:
     """Put the arrays below each other; a point of weight zero is left out."""
-    stacks = [_points(n, a) for n, a in enumerate(_documents("arrays", arrays))]
+    stacks = [as_points(n, a) for n, a in enumerate(_documents("arrays", arrays))]
     dim = next((s.shape[1] for s in stacks if len(s)), 0)
     for n, stack in enumerate(stacks):
         if len(stack) and stack.shape[1] != dim:
@@ -111,7 +112,7 @@ def ragged(arrays: Iterable[Any], weights: Iterable[Any] | None) -> Parts:
             raise InputError(f"arrays[{n}]: {wrong}; give one width throughout")
     masses = [np.full(len(s), 1 / max(len(s), 1)) for s in stacks]
     if weights is not None:
-        masses = _given_weights(list(_documents("weights", weights)), stacks)
+        masses = as_weights(list(_documents("weights", weights)), stacks)
     keep = [w > 0 for w in masses]
     indptr = np.cumsum([0, *(int(k.sum()) for k in keep)], dtype=np.int64)
     points = np.empty((int(indptr[-1]), dim), np.float32)
@@ -200,6 +201,11 @@ def _finish(
 def _documents(name: str, source: Any) -> Iterator[Any]:
     if isinstance(source, str | bytes):
         raise InputError(f"{name}: a single string came; give a list with one item a document")
+    if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
+        # Iterating over these gives the names of their columns.
+        raise InputError(
+            f"{name}: {type(source).__name__} came; give one of its columns, or use from_table"
+        )
     try:
         documents: Iterator[Any] = iter(source)
     except TypeError:
@@ -251,35 +257,3 @@ def _column_words(vocabulary: Any) -> list[str]:
         twice = next(w for n, w in enumerate(words) if w in words[:n])
         raise InputError(f"vocabulary: {twice!r} came twice; add its columns up first")
     return words
-
-
-def _points(number: int, array: Any) -> NDArray[np.float32]:
-    points = np.asarray(array)
-    if points.size == 0:
-        return np.zeros((0, points.shape[1] if points.ndim == 2 else 0), np.float32)
-    if points.ndim != 2 or points.dtype.kind not in "fiu":
-        raise InputError(
-            f"arrays[{number}]: {points.dtype} of shape {points.shape} came; "
-            "give (points, dimensions)"
-        )
-    with np.errstate(over="ignore"):
-        points = points.astype(np.float32, copy=False)
-    if not np.isfinite(points).all():
-        raise InputError(
-            f"arrays[{number}]: NaN, or infinity in float32, came; drop or repair those points"
-        )
-    return points
-
-
-def _given_weights(given: list[Any], stacks: list[NDArray[Any]]) -> list[NDArray[np.float64]]:
-    if len(given) != len(stacks):
-        raise InputError(f"weights: {len(given)} arrays for {len(stacks)} documents; give one each")
-    weights = []
-    for number, (array, stack) in enumerate(zip(given, stacks, strict=True)):
-        w = np.asarray(array, dtype=np.float64).reshape(-1)
-        if w.shape != (len(stack),):
-            raise InputError(f"weights[{number}]: {len(w)} weights for {len(stack)} points")
-        if not (np.isfinite(w).all() and (w >= 0).all()):
-            raise InputError(f"weights[{number}]: NaN, infinity or a negative weight came")
-        weights.append(w)
-    return weights

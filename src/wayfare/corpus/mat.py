@@ -71,6 +71,8 @@ def _load(path: str) -> dict[str, Any]:
         content: dict[str, Any] = loadmat(path, appendmat=False)
     except FileNotFoundError:
         raise InputError(f"path: there is no file {path!r}") from None
+    except IsADirectoryError:
+        raise FormatError("it is a directory; give a .mat file", path=path) from None
     except NotImplementedError:
         raise FormatError("a MATLAB 7.3 file; save it again with -v7", path=path) from None
     # loadmat's parser lets many kinds of exception out of a damaged file.
