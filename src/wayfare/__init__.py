@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from wayfare.corpus import Corpus
     from wayfare.errors import WayfareError
     from wayfare.front import DistanceBounds, distance, pairwise, pairwise_bounds
+    from wayfare.index import Index
     from wayfare.measure import Measure
     from wayfare.search import Hits, rank
     from wayfare.solution import Certificate, Plan, Solution, Status
@@ -26,6 +27,7 @@ _ROOMS = {
     "Corpus": "wayfare.corpus",
     "DistanceBounds": "wayfare.front",
     "Hits": "wayfare.search",
+    "Index": "wayfare.index",
     "Measure": "wayfare.measure",
     "Plan": "wayfare.solution",
     "Solution": "wayfare.solution",
@@ -44,6 +46,7 @@ __all__ = [
     "Corpus",
     "DistanceBounds",
     "Hits",
+    "Index",
     "Measure",
     "Plan",
     "Solution",

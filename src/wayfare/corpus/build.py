@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,9 @@ from wayfare.errors import InputError
 from wayfare.progress import Progress
 from wayfare.text import DEFAULT_TOKENIZER
 from wayfare.vectors import WordVectors
-from wayfare.weighting import Counts, Weighting, resolve
+from wayfare.weighting import Counts, Fitted, Weighting, resolve
 
-if TYPE_CHECKING:
-    from wayfare.corpus.corpus import Corpus
-
-__all__ = ["encode", "matrix", "ragged", "texts", "tokens"]
+__all__ = ["Fresh", "encode", "matrix", "ragged", "read_new", "texts", "tokens"]
 
 log = logging.getLogger("wayfare")
 
@@ -128,7 +126,36 @@ def ragged(arrays: Iterable[Any], weights: Iterable[Any] | None) -> Parts:
     }
 
 
-def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Parts:
+class Home(Protocol):
+    """What new documents are read by: a corpus, or an index that was built from one."""
+
+    @property
+    def points(self) -> NDArray[np.float32]: ...
+    @property
+    def vocabulary(self) -> Sequence[str] | None: ...
+    @property
+    def word_rows(self) -> Mapping[str, int]: ...
+    @property
+    def vectors(self) -> Vectors | None: ...
+    @property
+    def weighting(self) -> Fitted | None: ...
+    @property
+    def tokenizer(self) -> Callable[[str], Sequence[str]] | None: ...
+    @property
+    def unknown(self) -> Unknown: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Fresh:
+    """New documents in the numbering of their home; `found` are the words that it does not have."""
+
+    weighed: Counts
+    found: Embedded
+    missing: NDArray[np.int64]
+    texts: list[str] | None
+
+
+def read_new(home: Home, source: Iterable[Any], keep: bool) -> Fresh:
     """Count new documents in the numbering of `home` and weigh them with its fitted weighting."""
     if home.vectors is None or home.vocabulary is None or home.weighting is None:
         raise InputError(
@@ -144,8 +171,16 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
     counted = counter.finish()
     found = embed(counted.new, home.vectors, home.unknown)
     counts, missing = collect(counted, found.known)
-    points, words = home.points, home.vocabulary
     weighed = weigh_in_place(counts, home.weighting)
+    whole = keep and all(isinstance(d, str) for d in kept)
+    return Fresh(weighed, found, missing, kept if whole else None)
+
+
+def encode(home: Home, source: Iterable[Any], share: bool, keep: bool) -> Parts:
+    """New documents over the points of `home` and their own, or over their own only."""
+    fresh = read_new(home, source, keep)
+    weighed, found = fresh.weighed, fresh.found
+    points, words = home.points, cast(Sequence[str], home.vocabulary)
     if not share:
         used, where = np.unique(weighed.indices, return_inverse=True)
         old = used[used < len(points)]
@@ -154,14 +189,13 @@ def encode(home: Corpus, source: Iterable[Any], share: bool, keep: bool) -> Part
         points = np.concatenate([points[old], found.points[new]])
         weighed = Counts(weighed.indptr, where.astype(np.int32), weighed.values, len(words))
     elif found.words:
-        points, words = np.concatenate([points, found.points]), words + found.words
-    whole = keep and all(isinstance(d, str) for d in kept)
-    return as_parts(weighed, points, words, home.weighting) | {
+        points, words = np.concatenate([points, found.points]), (*words, *found.words)
+    return as_parts(weighed, points, tuple(words), cast(Fitted, home.weighting)) | {
         "vectors": home.vectors,
         "unknown": home.unknown,
-        "unknown_counts": missing,
+        "unknown_counts": fresh.missing,
         "tokenizer": home.tokenizer,
-        "texts": kept if whole else None,
+        "texts": fresh.texts,
     }
 
 
@@ -236,7 +270,7 @@ def _as_words(words: Any) -> Sequence[str]:
     return words
 
 
-def _read(document: Any, home: Corpus, number: int) -> Sequence[str]:
+def _read(document: Any, home: Home, number: int) -> Sequence[str]:
     if not isinstance(document, str):
         return _as_words(document)
     if home.tokenizer is None:

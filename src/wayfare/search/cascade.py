@@ -210,7 +210,9 @@ def _one_collection(
 
 
 def _limit(cut: float, best: Array) -> float:
-    return min(cut, float(best.max())) if len(best) else cut
+    # Never infinite: documents that may not be found have that for a bound, and are beyond any limit.
+    limit = min(cut, float(np.finfo(np.float64).max))
+    return min(limit, float(best.max())) if len(best) else limit
 
 
 def _smallest(values: Array, count: int) -> NDArray[np.int64]:
