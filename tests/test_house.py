@@ -37,8 +37,8 @@ ORDER = [
     "learn",
     "scale",
     "paper",
-    "cli",
     "web",
+    "cli",
 ]
 
 

@@ -150,6 +150,16 @@ class Solution:
         return self._plan() if callable(self._plan) else None
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Proven bounds on `value`, in its unit: `lower <= value <= upper`."""
+        return self._value_at(self.certificate.lower), self._value_at(self.certificate.upper)
+
+    def _value_at(self, objective: float) -> float:
+        if self.metric == "wfr" and self.eta is not None:
+            return float(self.eta * np.sqrt(2 * objective))
+        return float(np.sqrt(objective / 2)) if self.metric == "hellinger" else objective
+
+    @property
     def similarity(self) -> float:
         """`1 - J / (|mu| + |nu|)`, in [0, 1] for `wfr` and `hellinger`; 1 for two zero measures."""
         total = self.first.mass + self.second.mass

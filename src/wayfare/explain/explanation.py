@@ -146,9 +146,13 @@ class Explanation:
         )
 
     def __rich__(self) -> Any:
+        return self.to_table()
+
+    def to_table(self, *, most: int | None = 20) -> Any:
+        """The table as rich draws it in a terminal: what `rich.print` shows."""
         from wayfare.explain.table import rich_table
 
-        return rich_table(self)
+        return rich_table(self, most)
 
     def to_text(self, *, most: int | None = 20) -> str:
         """A table of at most `most` lines in plain text; the others are summed in one."""
@@ -172,8 +176,14 @@ class Explanation:
 
         return as_json(self, most, indent)
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A row a pair and a row a word that is alone, dearest first; `price` sums to `objective`."""
+        from wayfare.explain.export import as_rows
+
+        return as_rows(self)
+
     def to_frame(self) -> Any:
-        """A pandas frame, a row a pair and a row a word that is alone; `price` sums to `objective`.
+        """`to_rows` as a pandas frame.
 
         Raises `MissingExtraError` where pandas is not installed.
         """
@@ -238,16 +248,16 @@ def explain(solution: Solution) -> Explanation:
     for side, measure in (("first", solution.first), ("second", solution.second)):
         alone = None if plan is None else plan.destroyed if side == "first" else plan.created
         sides.append(_words(side, measure, pairs, alone, names))  # type: ignore[arg-type]
-    low, high = solution.certificate.lower, solution.certificate.upper
+    lower, upper = solution.bounds
     found = Explanation(
         metric=metric,
         eta=solution.eta,
         value=solution.value,
-        lower=_distance(metric, solution.eta, low),
-        upper=_distance(metric, solution.eta, high),
+        lower=lower,
+        upper=upper,
         objective=solution.objective,
-        objective_lower=low,
-        objective_upper=high,
+        objective_lower=solution.certificate.lower,
+        objective_upper=solution.certificate.upper,
         status=solution.status.value,
         first=sides[0],
         second=sides[1],
@@ -266,12 +276,6 @@ def _no_plan(solution: Solution) -> str:
         f"explain: metric={solution.metric!r} has no transport plan to explain; "
         'use metric="wfr", "wmd" or "wmd-wfr-cost"'
     )
-
-
-def _distance(metric: str, eta: float | None, objective: float) -> float:
-    if metric == "wfr" and eta is not None:
-        return eta * math.sqrt(2 * objective)
-    return objective
 
 
 def _pairs(plan: Plan) -> list[Transfer]:

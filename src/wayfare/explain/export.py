@@ -12,7 +12,9 @@ from wayfare.extras import require
 if TYPE_CHECKING:
     from wayfare.explain.explanation import Explanation, Transfer, Word
 
-__all__ = ["as_dict", "as_frame", "as_json"]
+__all__ = ["COLUMNS", "as_dict", "as_frame", "as_json", "as_rows"]
+
+COLUMNS = ["kind", "word", "to", "sent", "received", "closeness", "price"]
 
 
 def as_dict(found: Explanation, most: int | None) -> dict[str, Any]:
@@ -79,9 +81,8 @@ def as_json(found: Explanation, most: int | None, indent: int | None) -> str:
     return json.dumps(as_dict(found, most), indent=indent, allow_nan=False)
 
 
-def as_frame(found: Explanation) -> Any:
+def as_rows(found: Explanation) -> list[dict[str, Any]]:
     """A row a pair and a row a word that is alone, dearest first."""
-    pandas = require("pandas")
     rows: list[dict[str, Any]] = [
         {
             "kind": "carried",
@@ -108,8 +109,11 @@ def as_frame(found: Explanation) -> Any:
                     "price": word.alone,
                 }
             )
-    rows.sort(key=lambda row: -row["price"])
-    columns = ["kind", "word", "to", "sent", "received", "closeness", "price"]
-    frame = pandas.DataFrame(rows, columns=columns)
-    numbers = dict.fromkeys(["sent", "received", "closeness", "price"], "float64")
-    return frame.astype(numbers)
+    return sorted(rows, key=lambda row: -row["price"])
+
+
+def as_frame(found: Explanation) -> Any:
+    """The rows as a pandas frame."""
+    pandas = require("pandas")
+    frame = pandas.DataFrame(as_rows(found), columns=COLUMNS)
+    return frame.astype(dict.fromkeys(COLUMNS[3:], "float64"))

@@ -16,7 +16,6 @@ __all__ = ["Line", "lines", "plain_text", "rich_table"]
 PARTNERS = 3  # pairs of a word that a line names
 CRUMB = 0.01  # of a word's mass or price: less is counted in the columns and not told
 NAME = 24  # characters of a word that a line shows
-SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def _sum_name(found: Explanation) -> str:
     )
 
 
-def rich_table(found: Explanation, most: int | None = SHOWN) -> Any:
+def rich_table(found: Explanation, most: int | None) -> Any:
     """The table as rich draws it."""
     from rich.console import Group
     from rich.table import Table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from wayfare.explain.explanation import Explanation
 
-__all__ = ["column", "interval", "proof", "short", "subtitle", "title", "visible"]
+__all__ = ["bounds", "column", "interval", "proof", "short", "subtitle", "title", "visible"]
 
 METRIC_NAMES = {
     "wfr": "WFR distance",
@@ -89,10 +89,17 @@ def proof(found: Explanation) -> str:
         return how
     how, _, rest = how.partition(", ")
     rest = rest and f" ({rest})"
-    digits = _agreeing(found.lower, found.upper)
-    if digits > 8:
-        return f"{how} to {digits} digits{rest}"
-    return f"{how} to lie in {interval(found.lower, found.upper)}{rest}"
+    return f"{how} {bounds(found.lower, found.upper)}{rest}"
+
+
+def bounds(lower: float, upper: float) -> str:
+    """What two bounds prove: an interval, or how many digits where they hardly differ.
+
+    >>> bounds(0.802841, 0.803119), bounds(0.5, 0.5)
+    ('to lie in [0.80284, 0.80312]', 'to 15 digits')
+    """
+    digits = _agreeing(lower, upper)
+    return f"to {digits} digits" if digits > 8 else f"to lie in {interval(lower, upper)}"
 
 
 def title(found: Explanation) -> str:
