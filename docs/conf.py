@@ -23,7 +23,12 @@ myst_heading_anchors = 3
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": False}
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": False,
+    # What scikit-learn adds to every estimator, with references into its own pages.
+    "exclude-members": "set_fit_request, set_score_request, set_transform_request",
+}
 autosummary_generate = False
 # Docstrings hold formulas as plain text with `code` in single backticks.
 default_role = "code"

@@ -1,5 +1,11 @@
 """Forty-eight short texts of four kinds, written for these tests."""
 
+from functools import cache
+
+import numpy as np
+
+from wayfare import pairwise
+
 BY_LABEL = {
     "sport": """
         The goalkeeper saved a penalty in the last minute
@@ -66,3 +72,9 @@ PAIRS = [
 ]
 TEXTS = [text for text, _ in PAIRS]
 LABELS = [label for _, label in PAIRS]
+
+
+@cache
+def all_pairs() -> np.ndarray:
+    """The WFR distances of all pairs at eta 1/2, close enough to be told apart."""
+    return pairwise(TEXTS, eta=0.5, tol=1e-5)

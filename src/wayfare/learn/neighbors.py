@@ -17,7 +17,7 @@ from wayfare.learn.votes import majority, votes
 from wayfare.progress import Progress
 from wayfare.search.door import check_k
 
-__all__ = ["NearestDocuments", "VotingNeighbours", "WFRNeighborsClassifier"]
+__all__ = ["NearestDocuments", "VotingNeighbours", "WFRNeighborsClassifier", "checked_k"]
 
 Array = NDArray[np.float64]
 
@@ -107,7 +107,7 @@ class NearestDocuments(BaseEstimator):
         of distances to the training documents.
         """
         check_is_fitted(self)
-        found, _ = self._nearest(X, self.k_ if k is None else _checked_k(k))
+        found, _ = self._nearest(X, self.k_ if k is None else checked_k(k))
         return (found.distances, found.places) if return_distance else found.places
 
 
@@ -192,7 +192,7 @@ class WFRNeighborsClassifier(VotingNeighbours):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the documents and their labels. Nothing is solved yet."""
-        self.k_ = _checked_k(self.k)
+        self.k_ = checked_k(self.k)
         if self.metric == "precomputed":
             matrix = self._keep_matrix(X, y)
             self.classes_, self._codes = check_labels(y, len(matrix))
@@ -208,7 +208,8 @@ class WFRNeighborsClassifier(VotingNeighbours):
         return self
 
 
-def _checked_k(k: Any) -> int:
+def checked_k(k: Any) -> int:
+    """Return `k` as an int, or say why it cannot be used."""
     checked = check_k(k)
     if checked is None:
         raise InputError("k: None came; give a whole number from 1")
