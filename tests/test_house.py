@@ -27,6 +27,7 @@ ORDER = [
     "wfr",
     "points",
     "many",
+    "ondevice",
     "wmd",
     "metrics",
     "front",

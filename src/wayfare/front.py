@@ -97,6 +97,7 @@ def pairwise(
     n_jobs: int | None = None,
     progress: bool | None = None,
     dtype: Any = None,
+    device: str = "cpu",
 ) -> Array:
     """The distances of all pairs, shape (len(a), len(b)); of `a` with itself where `b` is None.
 
@@ -104,6 +105,8 @@ def pairwise(
     upper bound, within `tol` as in `distance`; `pairwise_bounds` gives both bounds. `n_jobs` is the
     number of threads (None: all cores); the result does not depend on it. `dtype` asks for float32
     or float64 tables alone; None uses float32 and goes on in float64 where that cannot certify.
+    `device="cuda"` solves on a GPU, for `wfr` alone; it raises `MissingExtraError` without PyTorch
+    and `InputError` without a GPU, each with the command to run.
 
     >>> d = pairwise(["rain and wind", "wind and rain", "a quiet evening"])
     >>> d.shape, bool(d[0, 1] == 0.0), bool(d[0, 2] == d[2, 0])
@@ -120,9 +123,14 @@ def pairwise(
             n_jobs=n_jobs,
             progress=progress,
             dtype=dtype,
+            device=device,
         )
         return bounds.upper
     solve = metric_named(metric)
+    if device != "cpu":
+        raise InputError(
+            f'device: {device!r} came with metric={metric!r}; only "wfr" runs on a GPU'
+        )
     first, second, used = _two_corpora(a, b, vectors)
     settings = Settings(eta=_eta(eta, used), tol=check_tol(tol), atol=check_tol(atol, "atol"))
     rows = [first.measure(i) for i in range(len(first))]
@@ -150,6 +158,7 @@ def pairwise_bounds(
     n_jobs: int | None = None,
     progress: bool | None = None,
     dtype: Any = None,
+    device: str = "cpu",
 ) -> DistanceBounds:
     """Proven bounds on the WFR distance of all pairs; the settings of `pairwise`.
 
@@ -162,6 +171,33 @@ def pairwise_bounds(
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise InputError(f"dtype: {dtype!r} came; give float32, float64 or None")
     precision = None if dtype is None else np.dtype(dtype).type
+    jobs = count_jobs(n_jobs)
+    if device == "cpu":
+        lower, upper = _on_threads(first, second, (eta, tol, atol), precision, jobs, progress)
+    else:
+        from wayfare import ondevice
+        from wayfare.kernels.gpu.torches import open_device
+
+        desk = ondevice.Desk(open_device(device), eta, tol, atol, jobs, precision)
+        lower, upper = ondevice.all_pairs(first, second, desk, progress)
+    for side in (lower, upper):
+        np.sqrt(2.0 * side, out=side)
+        side *= eta
+    if second is None:
+        lower, upper = _mirrored(lower), _mirrored(upper)
+    return DistanceBounds(lower, upper)
+
+
+def _on_threads(
+    first: Documents,
+    second: Documents | None,
+    settings: tuple[float, float, float],
+    precision: Any,
+    jobs: int,
+    progress: bool | None,
+) -> tuple[Array, Array]:
+    """Bounds on J of all pairs; of those above the diagonal only where `second` is None."""
+    eta, tol, atol = settings
     columns = first if second is None else second
     lower, upper = (np.zeros((len(first), len(columns))) for _ in range(2))
     measures = [first.measure(i) for i in range(len(first))]
@@ -187,14 +223,8 @@ def pairwise_bounds(
             done += len(block)
         return done
 
-    jobs = count_jobs(n_jobs)
     _run(fill, _tasks(columns, len(first)), jobs, "solving", upper.size, progress)
-    for side in (lower, upper):
-        np.sqrt(2.0 * side, out=side)
-        side *= eta
-    if second is None:
-        lower, upper = _mirrored(lower), _mirrored(upper)
-    return DistanceBounds(lower, upper)
+    return lower, upper
 
 
 def _put(found: Bounds, lower: Array, upper: Array, start: int) -> None:

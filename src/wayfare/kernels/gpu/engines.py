@@ -1,0 +1,151 @@
+"""Who runs a pass over the pairs of one size class: Triton in registers, or plain PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from wayfare.kernels.cpu.anneal import OVER_RELAXATION
+from wayfare.kernels.gpu.placed import Side, Table
+from wayfare.kernels.gpu.plain import pass_padded
+from wayfare.kernels.gpu.problem import Pass
+from wayfare.kernels.gpu.torches import torch
+from wayfare.kernels.gpu.tritons import HAS_TRITON
+
+__all__ = ["Engine", "Fused", "Plain", "best_engine"]
+
+Tensor = Any
+
+# Entries of a plan that fit in registers twice, with their vectors; and how many a thread takes.
+MOST_IN_REGISTERS = 128 * 128
+ENTRIES_A_THREAD = 32
+MOST_WARPS = 16
+
+
+class Engine(Protocol):
+    """Runs a pass over pairs padded to M x N points."""
+
+    def takes(self, m: int, n: int, table: Table) -> bool:
+        """Whether problems of this size are for it."""
+
+    def bytes_a_pair(self, m: int, n: int, table: Table) -> int:
+        """What one pair takes of the device's memory while a pass runs."""
+
+    def run(
+        self,
+        table: Table,
+        first: Tensor,
+        second: Tensor,
+        m: int,
+        n: int,
+        now: Pass,
+        before: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Bounds on S of the pairs of documents, as computed, and potentials (pairs, m + n)."""
+
+
+class Plain:
+    """The padded batch of `plain.py`: any size, any device."""
+
+    def takes(self, m: int, n: int, table: Table) -> bool:
+        """Always."""
+        return True
+
+    def bytes_a_pair(self, m: int, n: int, table: Table) -> int:
+        """About ten matrices: the cosines, the plan and what is formed on the way."""
+        return 10 * m * n * int(table.cosines.element_size())
+
+    def run(
+        self,
+        table: Table,
+        first: Tensor,
+        second: Tensor,
+        m: int,
+        n: int,
+        now: Pass,
+        before: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Pad, gather and solve."""
+        t = torch()
+        rows, mu = _padded(table.first, first, m)
+        cols, nu = _padded(table.second, second, n)
+        h = table.cosines[rows[:, :, None], cols[:, None, :]]
+        h = t.where((mu > 0)[:, :, None] & (nu > 0)[:, None, :], h, 0.0)
+        start = None if before is None else (before[:, :m], before[:, m:])
+        low, high, after = pass_padded(h, mu, nu, now, start)
+        return low, high, t.cat(after, 1)
+
+
+def _padded(side: Side, documents: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """The places and the shares of some documents, as rows of one width; a share of 0 is padding."""
+    t = torch()
+    at = t.arange(width, device=documents.device)
+    inside = at < side.sizes[documents, None]
+    entries = t.where(inside, side.starts[documents, None] + at, 0)
+    places = side.places[entries].long()
+    return t.where(inside, places, 0), t.where(inside, side.shares[entries], 0.0)
+
+
+class Fused:
+    """The Triton kernel of `fused.py`, for pairs that fit in registers."""
+
+    def takes(self, m: int, n: int, table: Table) -> bool:
+        """Up to 128 x 128, 256 x 64 and so on; half of that in float64."""
+        return m * n * int(table.cosines.element_size()) <= 4 * MOST_IN_REGISTERS
+
+    def bytes_a_pair(self, m: int, n: int, table: Table) -> int:
+        """Its potentials and bounds, and their copies when a pass closes up."""
+        return 3 * (m + n + 8) * int(table.cosines.element_size())
+
+    def run(
+        self,
+        table: Table,
+        first: Tensor,
+        second: Tensor,
+        m: int,
+        n: int,
+        now: Pass,
+        before: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Launch one program a pair."""
+        from wayfare.kernels.gpu import fused
+
+        t = torch()
+        like = {"dtype": table.cosines.dtype, "device": table.cosines.device}
+        potentials = t.empty(len(first), m + n, **like) if before is None else before
+        low, high = t.empty(len(first), **like), t.empty(len(first), **like)
+        fused.solve_in_registers[(len(first),)](
+            table.cosines,
+            table.cosines.stride(0),
+            table.first.starts,
+            table.first.places,
+            table.first.shares,
+            table.second.starts,
+            table.second.places,
+            table.second.shares,
+            first.to(t.int32),
+            second.to(t.int32),
+            potentials,
+            t.tensor(now.stages, dtype=t.int32, device=like["device"]),
+            len(now.stages),
+            now.power,
+            low,
+            high,
+            M=m,
+            N=n,
+            RELAX=OVER_RELAXATION,
+            FRESH=now.fresh,
+            num_warps=warps_for(m, n),
+        )
+        return low, high, potentials
+
+
+def warps_for(m: int, n: int) -> int:
+    """How many warps share one pair: so many that its plan fits in their registers."""
+    return min(max(m * n // (32 * ENTRIES_A_THREAD), 1), MOST_WARPS)
+
+
+def best_engine(device: Any) -> tuple[Engine, ...]:
+    """The engines for a device, the first that takes a pair's size runs it."""
+    if device.type == "cuda" and HAS_TRITON:
+        return (Fused(), Plain())
+    return (Plain(),)

@@ -1,0 +1,161 @@
+"""Documents on a device, and the table of cosines of some of them with some others.
+
+The table has a row for each distinct word of the first documents and a column for each entry of the
+second, so that the columns of a document lie beside each other. It costs one product of words, not of
+entries, formed in float64; kept in float32, a cosine is off by half a unit, whatever the dimension.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfare.kernels.gpu.problem import SMALLEST_COSINE
+from wayfare.kernels.gpu.torches import torch
+
+__all__ = ["Placed", "Side", "Table", "table_of"]
+
+Tensor = Any
+
+# Products of words in float64 that are under way at once.
+PRODUCTS = 1 << 26
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Rows of weights over points, and the mass of each row, on one device."""
+
+    points: Tensor
+    starts: Tensor
+    indices: Tensor
+    weights: Tensor
+    masses: Tensor
+
+    @classmethod
+    def of(
+        cls,
+        points: NDArray[Any],
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        weights: NDArray[Any],
+        masses: NDArray[np.float64],
+        device: Any,
+    ) -> Placed:
+        """Bring arrays in CSR to a device: one transfer each."""
+        t = torch()
+
+        def there(array: NDArray[Any]) -> Tensor:
+            array = np.ascontiguousarray(array)
+            # A read-only array, such as one mapped from disk, must be copied to be shared.
+            return t.from_numpy(array if array.flags.writeable else array.copy()).to(device)
+
+        arrays = (there(array) for array in (points, indptr, indices, weights, masses))
+        return cls(*arrays)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def device(self) -> Any:
+        """Where the arrays are."""
+        return self.starts.device
+
+    @cached_property
+    def sizes(self) -> Tensor:
+        """The number of points of each document."""
+        return self.starts.diff()
+
+    @cached_property
+    def shares(self) -> Tensor:
+        """The weights at mass one, in float64."""
+        return self.weights.double() / self.masses.repeat_interleave(self.sizes)
+
+    def take(self, documents: Tensor) -> Placed:
+        """Some documents, in this order, over the same points."""
+        sizes = self.sizes[documents]
+        starts = _offsets(sizes)
+        shift = self.starts[documents] - starts[:-1]
+        entries = torch().arange(int(starts[-1]), device=self.device)
+        entries = entries + shift.repeat_interleave(sizes)
+        kept = self.indices[entries], self.weights[entries], self.masses[documents]
+        return Placed(self.points, starts, *kept)
+
+
+def _offsets(sizes: Tensor) -> Tensor:
+    return torch().nn.functional.pad(sizes.cumsum(0), (1, 0))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a table: where each document starts, its places in the table, its shares."""
+
+    starts: Tensor
+    places: Tensor
+    shares: Tensor
+    sizes: Tensor
+    masses: Tensor
+
+    @classmethod
+    def of(cls, documents: Placed, places: Tensor, dtype: Any) -> Side:
+        """The documents with `places` in the table."""
+        # A share too small for float32 may not become 0: its logarithm is taken.
+        shares = documents.shares.clamp(min=1e-30).to(dtype)
+        return cls(
+            documents.starts,
+            places.to(torch().int32),
+            shares,
+            documents.sizes,
+            documents.masses,
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cosines of the words of `first` with the entries of `second`, each off by at most `slack`."""
+
+    cosines: Tensor
+    slack: float
+    first: Side
+    second: Side
+
+
+def table_of(first: Placed, second: Placed, eta: float, dtype: Any) -> Table:
+    """The cosines of all words of some documents with all entries of some others."""
+    t = torch()
+    rows, row_of = first.indices.unique(return_inverse=True)
+    cols, col_of = second.indices.unique(return_inverse=True)
+    out = t.empty(len(rows), len(second.indices), dtype=dtype, device=first.device)
+    x, y = first.points[rows].double(), second.points[cols].double()
+    own, other = x.square().sum(1), y.square().sum(1)
+    step = max(PRODUCTS // max(len(cols), 1), 1)
+    for start in range(0, len(rows), step):
+        some = slice(start, start + step)
+        angle = t.addmm(other[None, :], x[some], y.T, alpha=-2.0)
+        angle += own[some, None]
+        angle.clamp_(min=0.0).sqrt_().mul_(0.5 / eta)
+        far = angle >= np.pi / 2
+        cosine = angle.cos_().clamp_(min=0.0).masked_fill_(far, 0.0).to(dtype)
+        if dtype == t.float32:
+            cosine.masked_fill_(cosine < SMALLEST_COSINE, 0.0)
+        t.index_select(cosine, 1, col_of, out=out[some])
+    places = t.arange(len(second.indices), device=first.device)
+    return Table(
+        out,
+        _slack(own, other, x.shape[1], eta, dtype),
+        Side.of(first, row_of, dtype),
+        Side.of(second, places, dtype),
+    )
+
+
+def _slack(own: Tensor, other: Tensor, dim: int, eta: float, dtype: Any) -> float:
+    """How far off an entry may be: `ground.CosineTable.slack` in float64, then what float32 drops."""
+    t = torch()
+    unit = t.finfo(t.float64).eps / 2
+    longest, mine = (float(side.max()) if len(side) else 0.0 for side in (other, own))
+    off = 2 * (dim + 4) * unit * float(np.sqrt(longest * mine)) + 4 * unit * (longest + mine)
+    slack = float(off / (8 * eta**2) + 8 * unit)
+    return slack if dtype == t.float64 else slack + 2.0**-24 + SMALLEST_COSINE
