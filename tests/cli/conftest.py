@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import wayfare as wf
 from wayfare.cli import main
 from wayfare.cli.sample import sample, write_sample
 
@@ -80,4 +81,7 @@ def files(tmp_path):
     glove = "".join(f"word{n} {n % 7} {n % 5} {n % 3 + 1}\n" for n in range(50))
     (tmp_path / "glove.txt").write_text(glove)
     (tmp_path / "words.txt").write_text("word3\nword7\n")
+    wf.Index.build_from_file(
+        tmp_path / "news.index", tmp_path / "news.jsonl", id="id", label="label"
+    ).close()
     return tmp_path

@@ -57,7 +57,6 @@ def test_choices_are_the_library_s():
     from wayfare.cli import options
     from wayfare.metrics import METRICS
     from wayfare.readers import FORMATS
-    from wayfare.search.door import SearchMetric
     from wayfare.weighting import WEIGHTINGS
 
     def choices(option):
@@ -69,7 +68,6 @@ def test_choices_are_the_library_s():
         }
 
     assert choices(options.Metric) == set(METRICS)
-    assert choices(options.SearchMetric) == set(get_args(SearchMetric))
     assert choices(options.Weighting) == set(WEIGHTINGS)
     assert choices(options.FileFormat) == set(FORMATS)
 

@@ -21,6 +21,7 @@ COMMANDS = (
     "demo",
     "distance",
     "explain",
+    "index",
     "search",
     "match",
     "vectors",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -10,7 +9,6 @@ import typer
 __all__ = [
     "CSV",
     "JSON",
-    "Atol",
     "Encoding",
     "Eta",
     "FileFormat",
@@ -18,9 +16,9 @@ __all__ = [
     "IdColumn",
     "Jobs",
     "LabelColumn",
+    "Metadata",
     "Metric",
     "OnError",
-    "SearchMetric",
     "StopWords",
     "TextColumn",
     "Tol",
@@ -48,15 +46,8 @@ Eta = Annotated[
 Tol = Annotated[
     float, typer.Option(help="Relative gap of the proven bounds.", rich_help_panel=_MEASURE)
 ]
-Atol = Annotated[
-    float, typer.Option(help="Smallest J that must be told from 0.", rich_help_panel=_MEASURE)
-]
 Metric = Annotated[
     Literal["wfr", "wmd", "wmd-wfr-cost", "rwmd", "wcd", "hellinger"],
-    typer.Option(help="Which distance.", rich_help_panel=_MEASURE),
-]
-SearchMetric = Annotated[
-    Literal["wfr", "wmd", "hellinger"],
     typer.Option(help="Which distance.", rich_help_panel=_MEASURE),
 ]
 Jobs = Annotated[
@@ -101,6 +92,10 @@ IdColumn = Annotated[
     typer.Option(help="Column of ids. Default: count from 0.", rich_help_panel=_FILES),
 ]
 LabelColumn = Annotated[str | None, typer.Option(help="Column of labels.", rich_help_panel=_FILES)]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to keep beside the text. Repeat for more.", rich_help_panel=_FILES),
+]
 FileFormat = Annotated[
     Literal["jsonl", "csv", "tsv", "parquet", "txt", "folder"] | None,
     typer.Option(
@@ -122,6 +117,3 @@ JSON = Annotated[
     bool, typer.Option("--json", help="Print JSON, for machines.", rich_help_panel=_OUTPUT)
 ]
 CSV = Annotated[bool, typer.Option("--csv", help="Print CSV.", rich_help_panel=_OUTPUT)]
-OutputPath = Annotated[
-    Path, typer.Option("--output", "-o", help="File to write.", rich_help_panel=_OUTPUT)
-]

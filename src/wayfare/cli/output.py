@@ -11,7 +11,17 @@ from typing import Any, Literal
 
 import typer
 
-__all__ = ["Form", "console", "form_of", "note", "print_csv", "print_json", "print_table", "show"]
+__all__ = [
+    "Form",
+    "console",
+    "form_of",
+    "note",
+    "print_csv",
+    "print_json",
+    "print_table",
+    "show",
+    "size",
+]
 
 Form = Literal["table", "json", "csv"]
 
@@ -109,3 +119,18 @@ def print_table(
 def note(message: str) -> None:
     """A line for people on standard error, beside an answer on standard output."""
     typer.echo(f"wayfare: {message}", err=True)
+
+
+def size(count: int | None) -> str:
+    """A number of bytes for people.
+
+    >>> size(86_300_000), size(312), size(None)
+    ('86.3 MB', '312 B', '')
+    """
+    if count is None:
+        return ""
+    amount, units = float(count), ["B", "kB", "MB", "GB"]
+    while amount >= 1000 and len(units) > 1:
+        amount /= 1000
+        units.pop(0)
+    return f"{amount:,.0f} {units[0]}" if units[0] == "B" else f"{amount:,.1f} {units[0]}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from wayfare.corpus import Corpus
     from wayfare.search import Hits
 
-__all__ = ["add_to", "is_index", "print_hits", "search_corpus"]
+__all__ = ["add_to", "is_index", "print_hits", "search_corpus", "where_of"]
 
 COLUMNS = ["query", "rank", "id", "distance", "lower", "upper", "text"]
 SHOWN = 300  # characters of a text in a table
@@ -52,9 +54,18 @@ def search(
     milliseconds: Annotated[
         float | None, typer.Option(help="Stop then, and say what is proven by then.")
     ] = None,
-    metric: opt.SearchMetric = "wfr",
+    metric: Annotated[
+        Literal["wfr", "wmd", "hellinger"] | None,
+        typer.Option(help="Default: wfr, or that of the index.", rich_help_panel="Distance"),
+    ] = None,
     eta: opt.Eta = None,
-    tol: opt.Tol = 1e-3,
+    tol: Annotated[
+        float | None,
+        typer.Option(
+            help="Relative gap of the proven bounds. Default: 0.001, or that of the index.",
+            rich_help_panel="Distance",
+        ),
+    ] = None,
     jobs: opt.Jobs = None,
     vectors: opt.Vectors = None,
     weighting: opt.Weighting = "nbow",
@@ -79,13 +90,13 @@ def search(
     settings: dict[str, Any] = {
         "k": 10 if k is None and within is None else k,
         "within": within,
-        "metric": metric,
         "mode": "exact" if milliseconds is None else "fast",
         "milliseconds": milliseconds,
         "n_jobs": jobs,
     }
     if is_index(collection):
-        found = _search_index(collection, asked, vectors, _where(where), eta, tol, settings)
+        settings |= {"metric": metric, "eta": eta, "tol": tol, "where": where_of(where)}
+        found = _search_index(collection, asked, vectors, settings)
     elif where:
         raise InputError("--where: only an index can be restricted; build one with: wayfare index")
     else:
@@ -101,7 +112,8 @@ def search(
             stop_words=stop_words,
             unknown=unknown,
         )
-        found = search_corpus(corpus, asked, eta=eta, tol=tol, **settings)
+        settings |= {"metric": metric or "wfr", "tol": 1e-3 if tol is None else tol}
+        found = search_corpus(corpus, asked, eta=eta, **settings)
     print_hits(asked, found, form)
 
 
@@ -111,18 +123,12 @@ def is_index(collection: str) -> bool:
 
 
 def _search_index(
-    path: str,
-    asked: list[str],
-    vectors: str | None,
-    where: dict[str, str] | None,
-    eta: float | None,
-    tol: float,
-    settings: dict[str, Any],
+    path: str, asked: list[str], vectors: str | None, settings: dict[str, Any]
 ) -> list[Hits]:
     import wayfare as wf
 
-    index = wf.Index.open(path, vectors=vectors_of(vectors))
-    return list(index.search(asked, eta=eta, tol=tol, where=where, **settings))
+    with wf.Index.open(path, vectors=vectors_of(vectors), read_only=True) as index:
+        return list(index.search(asked, **settings))
 
 
 def search_corpus(
@@ -146,14 +152,21 @@ def search_corpus(
     return [hits.with_texts([texts[places[name]] for name in hits.ids]) for hits in answers]
 
 
-def _where(given: list[str] | None) -> dict[str, str] | None:
-    if not given:
-        return None
-    pairs = [one.partition("=") for one in given]
-    for name, equals, _ in pairs:
+def where_of(given: list[str] | None) -> dict[str, list[Any]] | None:
+    """What NAME=VALUE asks for: the value as text, or as what JSON makes of it; any of several.
+
+    >>> where_of(["year=1987", "year=1988", "label=earn"])
+    {'year': ['1987', 1987, '1988', 1988], 'label': ['earn']}
+    """
+    allowed: dict[str, list[Any]] = {}
+    for name, equals, value in (one.partition("=") for one in given or []):
         if not (name and equals):
             raise typer.BadParameter(f"--where: {name!r} came; give NAME=VALUE")
-    return {name: value for name, _, value in pairs}
+        values = allowed.setdefault(name, [])
+        values.append(value)
+        with suppress(ValueError):
+            values.append(json.loads(value))
+    return allowed or None
 
 
 def print_hits(asked: Sequence[str], found: Sequence[Hits], form: str) -> None:

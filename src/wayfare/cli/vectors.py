@@ -9,7 +9,7 @@ import typer
 
 from wayfare.cli import options as opt
 from wayfare.cli.documents import text_of
-from wayfare.cli.output import form_of, note, print_table, show
+from wayfare.cli.output import form_of, note, print_table, show, size
 
 if TYPE_CHECKING:
     from wayfare.vectors import WordVectors
@@ -58,8 +58,8 @@ def list_(as_json: opt.JSON = False, as_csv: opt.CSV = False) -> None:
         columns=["source", "entries", "dim", "bytes"],
         table=lambda: print_table(
             [("vectors", "left"), ("entries", "right"), ("dim", "right"), ("cached", "right")],
-            [(r["source"], f"{r['entries']:,}", r["dim"], _size(r["bytes"])) for r in rows],
-            after=f"cache: {cache.directory}, {_size(cache.bytes)}",
+            [(r["source"], f"{r['entries']:,}", r["dim"], size(r["bytes"])) for r in rows],
+            after=f"cache: {cache.directory}, {size(cache.bytes)}",
         ),
     )
 
@@ -126,7 +126,7 @@ def clear(as_json: opt.JSON = False) -> None:
         )
     else:
         tables = "1 table" if len(was.entries) == 1 else f"{len(was.entries)} tables"
-        typer.echo(f"cleared {tables}, {_size(was.bytes)}, from {was.directory}")
+        typer.echo(f"cleared {tables}, {size(was.bytes)}, from {was.directory}")
 
 
 def _load(source: str, **settings: Any) -> WordVectors:
@@ -135,13 +135,3 @@ def _load(source: str, **settings: Any) -> WordVectors:
     if source == "default":
         return WordVectors.default()
     return WordVectors.load(source, **settings)
-
-
-def _size(count: int | None) -> str:
-    if count is None:
-        return ""
-    size, units = float(count), ["B", "kB", "MB", "GB"]
-    while size >= 1000 and len(units) > 1:
-        size /= 1000
-        units.pop(0)
-    return f"{size:,.0f} {units[0]}" if units[0] == "B" else f"{size:,.1f} {units[0]}"
