@@ -343,8 +343,8 @@ class Documents:
             tol=goal.tol,
             atol=goal.atol,
         )
-        low = max(spread.lower[document], answer.certificate.lower)
         high = min(spread.upper[document], answer.certificate.upper)
+        low = min(max(spread.lower[document], answer.certificate.lower), high)
         spread.lower[document], spread.upper[document] = low, high
         met = answer.certificate.gap <= goal.tol
         spread.status[document] = CUT if low > goal.cut else CERTIFIED if met else STALLED

@@ -209,10 +209,10 @@ def _sinkhorn(problem: _Problem, tol: float, floor: float) -> tuple[_State, Work
     jit.announce_compilation(batch.solve_one)
     _, _, _, sweeps, stages = batch.solve_one(
         problem.cosines,
-        np.ascontiguousarray(problem.cosines.T),
         problem.mu,
         problem.nu,
         goal,
+        anneal.workspace(m, n, np.dtype(np.float64)),
         anneal.workspace(m, n, np.dtype(np.float64)),
         components.parts(m, n),
         kept,

@@ -28,14 +28,8 @@ from typing import Any
 import numpy as np
 
 from wayfare.kernels.cpu.jit import jit
-from wayfare.kernels.cpu.passes import (
-    add_rows,
-    exp2_row,
-    log2_row,
-    max_rows,
-    semicouple_rows,
-    sharpen,
-)
+from wayfare.kernels.cpu.passes import add_rows, first_plan, max_rows, semicouple_rows, sharpen
+from wayfare.kernels.cpu.powers import exp2, log2
 
 __all__ = [
     "CERTIFIED",
@@ -52,9 +46,10 @@ __all__ = [
 
 CERTIFIED, STALLED, CUT = 0, 1, 2
 
-# Rows of a side's scratch: the logarithms of the potential, of the scaling since the last absorption
-# and of the weights; the scaling; sums of the plan; the weights; two rows to work in.
-LOG_A, LOG_U, LOG_W, SCALE, SUMS, WEIGHT, SPARE, BITS = range(8)
+# Rows of a side's scratch: the logarithms of the potential, of the same at the last absorption, of the
+# scaling since, and of the weights; the scaling; sums of the plan; the weights; a row to work in.
+# Between absorptions log a = base - log u / p.
+LOG_A, BASE, LOG_U, LOG_W, SCALE, SUMS, WEIGHT, SPARE = range(8)
 
 # Sweeps a stage, from eps = 1/8 down to 1/2048. Short early stages only have to bring the potentials
 # near; the long ones at the end run until the certificate is good enough.
@@ -63,8 +58,12 @@ DEPTH = len(STAGES)
 FIRST_POWER = 8.0
 OVER_RELAXATION = 1.8
 SWEEPS_BETWEEN_CHECKS = 5
+TINY, FLOOR = 1e-30, 1e-18  # the square of the floor is still a normal number in float32
 
-Work = namedtuple("Work", "cosines cosines_t plan plan_t rows cols row_bits col_bits")
+# A scaling is taken into the plan beyond 2^40, and never goes beyond 2^60: a product of two is finite.
+ABSORBED, LONGEST = 40, 60
+
+Work = namedtuple("Work", "cosines cosines_t plan plan_t rows cols")
 
 # Of J = total - scale * (elsewhere + S): a solve may stop when its gap is within tol * max(J, atol),
 # or when J is proven to be at least `cut`. `elsewhere` is an upper bound on the affinity of the
@@ -75,194 +74,191 @@ Goal = namedtuple("Goal", "total scale elsewhere margin tol atol cut")
 def workspace(m: int, n: int, dtype: Any) -> Work:
     """Flat arrays for problems of up to m x n points; one thread uses one workspace."""
     m, n = -(-max(m, 1) // 16) * 16, -(-max(n, 1) // 16) * 16
-    matrices = (np.empty(m * n, dtype) for _ in range(4))
-    rows, cols = np.zeros(8 * m, dtype), np.zeros(8 * n, dtype)
-    integer = np.int32 if dtype == np.float32 else np.int64
-    return Work._make((*matrices, rows, cols, rows.view(integer), cols.view(integer)))
+    matrices = (np.zeros(m * n, dtype) for _ in range(4))
+    return Work._make((*matrices, np.zeros(8 * m, dtype), np.zeros(8 * n, dtype)))
 
 
 @jit
 def shaped(work: Any, m: int, n: int) -> Any:
-    """The workspace as matrices of this problem's size: a short stride keeps it in the near cache."""
-    p, q = (m + 15) // 16 * 16, (n + 15) // 16 * 16
+    """The workspace as padded matrices of this problem's size: a short stride stays in the near cache."""
+    p, q = (m + 7) // 8 * 8, (n + 7) // 8 * 8
+    wide_p, wide_q = (m + 15) // 16 * 16, (n + 15) // 16 * 16
     return Work(
-        work.cosines[: m * q].reshape(m, q),
-        work.cosines_t[: n * p].reshape(n, p),
-        work.plan[: m * q].reshape(m, q),
-        work.plan_t[: n * p].reshape(n, p),
-        work.rows[: 8 * p].reshape(8, p),
-        work.cols[: 8 * q].reshape(8, q),
-        work.row_bits[: 8 * p].reshape(8, p),
-        work.col_bits[: 8 * q].reshape(8, q),
+        work.cosines[: p * wide_q].reshape(p, wide_q),
+        work.cosines_t[: q * wide_p].reshape(q, wide_p),
+        work.plan[: p * wide_q].reshape(p, wide_q),
+        work.plan_t[: q * wide_p].reshape(q, wide_p),
+        work.rows[: 8 * wide_p].reshape(8, wide_p),
+        work.cols[: 8 * wide_q].reshape(8, wide_q),
     )
 
 
 @jit
-def _first_potentials(work: Any, m: int, n: int) -> None:
-    """Start from `a_i = max_j h_ij^2`, `b_j = max_i h_ij^2 / a_i`: feasible, tight in every row."""
-    rows, cols, one = work.rows, work.cols, work.rows.dtype.type(1)
-    two = one + one
-    for j in range(n):
+def _first_potentials(work: Any, tiny: Any) -> None:
+    """Start from `a_i = max_j h_ij^2`, `b_j = max_i h_ij^2 / a_i`: feasible, tight in every row.
+
+    Leaves the inverse roots of both as scalings: `h / sqrt(a b)` has 1 for the largest in each row.
+    """
+    rows, cols = work.rows, work.cols
+    zero, one = rows.dtype.type(0), rows.dtype.type(1)
+    for j in range(cols.shape[1]):
         cols[SCALE, j] = one
-    max_rows(work.cosines_t, cols[SCALE], rows[SUMS], n, m)
-    for i in range(m):
+    max_rows(work.cosines_t, cols[SCALE], rows[SUMS])
+    for i in range(rows.shape[1]):
+        rows[SUMS, i] = max(rows[SUMS, i], tiny)
         rows[SCALE, i] = one / rows[SUMS, i]
-    max_rows(work.cosines, rows[SCALE], cols[SUMS], m, n)
-    for j in range(n):
+    max_rows(work.cosines, rows[SCALE], cols[SUMS])
+    for j in range(cols.shape[1]):
+        cols[SUMS, j] = max(cols[SUMS, j], tiny)
         cols[SCALE, j] = one / cols[SUMS, j]
-    for side, bits, count in ((rows, work.row_bits, m), (cols, work.col_bits, n)):
-        log2_row(side[SUMS], bits[SUMS], side[LOG_A], side[BITS], bits[BITS], count)
-        log2_row(side[WEIGHT], bits[WEIGHT], side[LOG_W], side[BITS], bits[BITS], count)
-        for i in range(count):
-            side[LOG_A, i] *= two
+    for side in (rows, cols):
+        for i in range(side.shape[1]):
+            padding = side[WEIGHT, i] == 0
+            side[BASE, i] = zero if padding else (one + one) * log2(side[SUMS, i])
+            side[LOG_W, i] = log2(max(side[WEIGHT, i], tiny))
+            side[LOG_U, i] = zero
 
 
 @jit
-def _first_plan(cosines: Any, scale: Any, across: Any, plan: Any, rows: int, width: int) -> None:
-    """`plan = (h / sqrt(a b))^16`, whose largest entry in each row is 1."""
-    for i in range(rows):
-        s = scale[i]
-        for j in range(width):
-            entry = cosines[i, j] * s * across[j]
-            entry *= entry
-            entry *= entry
-            entry *= entry
-            plan[i, j] = entry * entry
-
-
-@jit
-def _reset(side: Any, n: int) -> None:
-    one = side.dtype.type(1)
-    for i in range(n):
-        side[LOG_U, i] = 0
+def _absorbed(side: Any, per_power: Any) -> None:
+    """Begin anew after the scaling was taken into the plan."""
+    zero, one = side.dtype.type(0), side.dtype.type(1)
+    for i in range(side.shape[1]):
+        side[BASE, i] -= side[LOG_U, i] * per_power
+        side[LOG_U, i] = zero
         side[SCALE, i] = one
 
 
 @jit
-def _update(side: Any, bits: Any, n: int, power: Any, relax: Any, tiny: Any) -> Any:
-    """Equations (1) and (2) for one side; returns the largest scaling exponent."""
-    step = relax / (power + side.dtype.type(1))
-    for i in range(n):
-        side[SUMS, i] = max(side[SUMS, i], tiny)
-    log2_row(side[SUMS], bits[SUMS], side[SPARE], side[BITS], bits[BITS], n)
-    largest = side.dtype.type(0)
-    for i in range(n):
-        t = step * (side[LOG_U, i] + side[SPARE, i] - side[LOG_W, i] - side[LOG_A, i])
-        side[LOG_A, i] += t
-        side[LOG_U, i] -= power * t
-        largest = max(largest, abs(side[LOG_U, i]))
-    exp2_row(side[LOG_U], side[SCALE], side[BITS], bits[BITS], n)
-    return largest
+def _update(side: Any, power: Any, relax: Any, tiny: Any) -> Any:
+    """Equations (1) and (2) for one side; returns by how much scalings went beyond `ABSORBED` in all.
+
+    That is a sum, since the compiler makes no vectors of a largest one.
+    """
+    real = side.dtype.type
+    most, far, beyond = real(LONGEST), real(ABSORBED), real(0)
+    step, more = relax * power / (power + real(1)), real(1) + real(1) / power
+    for i in range(side.shape[1]):
+        u = side[LOG_U, i]
+        wanted = side[BASE, i] + side[LOG_W, i] - log2(max(side[SUMS, i], tiny))
+        u += step * (wanted - u * more)
+        u = min(max(u, -most), most)
+        side[LOG_U, i] = u
+        side[SCALE, i] = exp2(u)
+        beyond += max(abs(u) - far, real(0))
+    return beyond
 
 
 @jit
-def _mass(side: Any, bits: Any, n: int) -> float:
+def _mass(side: Any) -> float:
     """`<a, weights>`."""
-    exp2_row(side[LOG_A], side[SPARE], side[BITS], bits[BITS], n)
-    mass = 0.0
-    for i in range(n):
-        mass += side[SPARE, i] * side[WEIGHT, i]
-    return mass
+    mass = side.dtype.type(0)
+    for i in range(side.shape[1]):
+        mass += exp2(side[LOG_A, i]) * side[WEIGHT, i]
+    return float(mass)
 
 
 @jit
-def _translate(work: Any, m: int, n: int) -> None:
-    """Equation (3): the best constant to move between the two potentials; the plan stays."""
-    mass_a = _mass(work.rows, work.row_bits, m)
-    mass_b = _mass(work.cols, work.col_bits, n)
-    shift = work.rows.dtype.type(0.5 * math.log2(mass_a / mass_b))
-    for i in range(m):
-        work.rows[LOG_A, i] -= shift
-    for j in range(n):
-        work.cols[LOG_A, j] += shift
+def _translate(work: Any, per_power: Any) -> None:
+    """Bring the potentials up to date, and equation (3): the best constant to move between them."""
+    rows, cols = work.rows, work.cols
+    for side in (rows, cols):
+        for i in range(side.shape[1]):
+            side[LOG_A, i] = side[BASE, i] - side[LOG_U, i] * per_power
+    shift = rows.dtype.type(0.5 * math.log2(_mass(rows) / _mass(cols)))
+    for side, part in ((rows, shift), (cols, -shift)):
+        for i in range(side.shape[1]):
+            side[LOG_A, i] -= part
+            side[BASE, i] -= part
 
 
 @jit
-def feasible_pair(work: Any, m: int, n: int) -> float:
+def feasible_pair(work: Any) -> float:
     """Equation (4). Leaves sqrt(a) in rows[SPARE] and 1 / sqrt(b) in cols[SPARE]: a feasible pair."""
     rows, cols = work.rows, work.cols
     half, one = rows.dtype.type(0.5), rows.dtype.type(1)
-    for i in range(m):
-        rows[SUMS, i] = -half * rows[LOG_A, i]
-    exp2_row(rows[SUMS], rows[SPARE], rows[BITS], work.row_bits[BITS], m)
-    max_rows(work.cosines, rows[SPARE], cols[SPARE], m, n)
-    mass_b = 0.0
-    for j in range(n):
-        root = cols[SPARE, j]
+    tiny = rows.dtype.type(TINY)
+    for i in range(rows.shape[1]):
+        rows[SPARE, i] = exp2(-half * rows[LOG_A, i])
+    max_rows(work.cosines, rows[SPARE], cols[SPARE])
+    mass_a = mass_b = half - half
+    for j in range(cols.shape[1]):
+        root = max(cols[SPARE, j], tiny)
         mass_b += cols[WEIGHT, j] * root * root
-    for j in range(n):
-        cols[SPARE, j] = one / cols[SPARE, j]
-    max_rows(work.cosines_t, cols[SPARE], rows[SPARE], n, m)
-    mass_a = 0.0
-    for i in range(m):
+        cols[SPARE, j] = one / root
+    max_rows(work.cosines_t, cols[SPARE], rows[SPARE])
+    for i in range(rows.shape[1]):
         root = rows[SPARE, i]
         mass_a += rows[WEIGHT, i] * root * root
-    return math.sqrt(mass_a * mass_b)
+    return math.sqrt(float(mass_a) * float(mass_b))
 
 
 @jit
-def _lower(work: Any, m: int, n: int, tiny: Any) -> float:
+def _lower(work: Any) -> float:
     """Equation (5)."""
     rows, cols = work.rows, work.cols
-    add_rows(work.plan_t, cols[SCALE], rows[SUMS], n, m)
-    for i in range(m):
+    tiny, zero = rows.dtype.type(TINY), rows.dtype.type(0)
+    add_rows(work.plan_t, cols[SCALE], rows[SUMS])
+    for i in range(rows.shape[1]):
         # A row that vanished in rounding carries nothing; the bound stays a bound.
-        rows[SUMS, i] = rows[WEIGHT, i] / rows[SUMS, i] if rows[SUMS, i] > tiny else tiny - tiny
-    semicouple_rows(work.plan, work.cosines, rows[SUMS], cols[SUMS], m, n)
-    affinity = 0.0
-    for j in range(n):
-        affinity += math.sqrt(cols[WEIGHT, j] * cols[SCALE, j] * cols[SUMS, j])
-    return affinity
+        rows[SUMS, i] = rows[WEIGHT, i] / rows[SUMS, i] if rows[SUMS, i] > tiny else zero
+    semicouple_rows(work.plan, work.cosines, rows[SUMS], cols[SUMS])
+    affinity = zero
+    for j in range(cols.shape[1]):
+        affinity += np.sqrt(cols[WEIGHT, j] * cols[SCALE, j] * cols[SUMS, j])
+    return float(affinity)
 
 
 @jit
-def anneal(work: Any, m: int, n: int, goal: Any, depth: int) -> tuple[int, float, float, int, int]:
-    """Solve the m x n problem in `work`: status, lower and upper bound of S, sweeps, stages.
+def anneal(work: Any, goal: Any, depth: int) -> tuple[int, float, float, int, int]:
+    """Solve the problem in `work`: status, lower and upper bound of S, sweeps, stages.
 
     At most `depth` of the stages are run: two already give bounds worth having.
 
-    Wants the cosines with their transpose and the weights, all positive; every row and column of the
-    cosines must have a positive entry. Leaves the plan (up to the scalings) and the potentials.
+    Wants the cosines with their transpose and the weights, all positive but for the padding; every row
+    and column of the cosines must have a positive entry, unless it has no weight. Leaves the plan (up to
+    the scalings) and the potentials.
     """
     rows, cols = work.rows, work.cols
     real = rows.dtype.type
-    tiny = real(1e-30)
-    floor = real(1e-18)
-    _first_potentials(work, m, n)
-    _first_plan(work.cosines, rows[SCALE], cols[SCALE], work.plan, m, n)
-    _first_plan(work.cosines_t, cols[SCALE], rows[SCALE], work.plan_t, n, m)
+    tiny, floor = real(TINY), real(FLOOR)
+    _first_potentials(work, tiny)
+    first_plan(work.cosines, rows[SCALE], cols[SCALE], work.plan)
+    first_plan(work.cosines_t, cols[SCALE], rows[SCALE], work.plan_t)
     power, lower, upper, sweeps = real(FIRST_POWER), 0.0, np.inf, 0
     excess = np.inf  # the gap over the gap that is wanted, at the last check
     for stage in range(depth):
         if stage:
-            sharpen(work.plan, rows[SCALE], cols[SCALE], m, n, True, floor)
-            sharpen(work.plan_t, cols[SCALE], rows[SCALE], n, m, True, floor)
+            sharpen(work.plan, rows[SCALE], cols[SCALE], True, floor)
+            sharpen(work.plan_t, cols[SCALE], rows[SCALE], True, floor)
+        _absorbed(rows, real(1) / power)
+        _absorbed(cols, real(1) / power)
+        if stage:
             power *= real(2)
-        _reset(rows, m)
-        _reset(cols, n)
+        per_power = real(1) / power
         check = STAGES[stage] if stage < 2 or excess > 6 else min(4, STAGES[stage])
         for sweep in range(1, STAGES[stage] + 1):
             # The first sweep after a squaring takes the jump; relaxing it would overshoot.
             relax = real(OVER_RELAXATION) if sweep > 1 else real(1)
-            add_rows(work.plan_t, cols[SCALE], rows[SUMS], n, m)
-            largest = _update(rows, work.row_bits, m, power, relax, tiny)
-            add_rows(work.plan, rows[SCALE], cols[SUMS], m, n)
-            largest = max(largest, _update(cols, work.col_bits, n, power, relax, tiny))
+            add_rows(work.plan_t, cols[SCALE], rows[SUMS])
+            beyond = _update(rows, power, relax, tiny)
+            add_rows(work.plan, rows[SCALE], cols[SUMS])
+            beyond += _update(cols, power, relax, tiny)
             sweeps += 1
-            if largest > 40:
-                sharpen(work.plan, rows[SCALE], cols[SCALE], m, n, False, floor)
-                sharpen(work.plan_t, cols[SCALE], rows[SCALE], n, m, False, floor)
-                _reset(rows, m)
-                _reset(cols, n)
+            if beyond > 0:
+                sharpen(work.plan, rows[SCALE], cols[SCALE], False, floor)
+                sharpen(work.plan_t, cols[SCALE], rows[SCALE], False, floor)
+                _absorbed(rows, per_power)
+                _absorbed(cols, per_power)
             if sweep % 4 == 0 or sweep == check:
-                _translate(work, m, n)
+                _translate(work, per_power)
             if sweep == check and stage > 0:
                 check += SWEEPS_BETWEEN_CHECKS
-                upper = feasible_pair(work, m, n)
+                upper = feasible_pair(work)
                 reach = goal.elsewhere + goal.margin + upper
                 if goal.total - goal.scale * reach > goal.cut:
                     return CUT, lower, upper, sweeps, stage + 1
-                lower = _lower(work, m, n, tiny)
+                lower = _lower(work)
                 value = goal.total - goal.scale * (goal.elsewhere + lower)
                 wanted = goal.tol * max(value, goal.atol) - goal.scale * goal.margin
                 gap = goal.scale * (upper - lower)

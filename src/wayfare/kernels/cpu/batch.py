@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, Goal, anneal, shaped
+from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, Goal, shaped
 from wayfare.kernels.cpu.components import solve_components
 from wayfare.kernels.cpu.jit import jit
 
@@ -19,35 +19,34 @@ Kept = namedtuple("Kept", "a b plan")
 # What a batch narrows: bounds of J, status, sweeps and stages, one entry a document of the corpus.
 Spread = namedtuple("Spread", "lower upper status sweeps stages")
 
-# Below this share of zeros a connected problem is solved as it stands.
-SPARSE = 0.3
-
 NOTHING = Kept(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
 
 
 @jit
-def _load(table: Any, columns: Any, m: int, n: int, work: Any) -> bool:
-    """Copy a document's rows of the table, and their transpose; tells whether to split it."""
-    zeros, lonely = 0, False
-    for j in range(n):
-        row = columns[j]
-        for i in range(m):
-            work.cosines_t[j, i] = table[row, i]
-    for i in range(m):
-        mine = 0
-        for j in range(n):
-            h = work.cosines_t[j, i]
-            work.cosines[i, j] = h
-            mine += h == 0
-        zeros += mine
-        lonely |= mine == n
-    if zeros and not lonely:
-        for j in range(n):
-            top = work.cosines_t[j, 0]
-            for i in range(1, m):
-                top = max(top, work.cosines_t[j, i])
-            lonely |= top == 0
-    return lonely or zeros > SPARSE * m * n
+def _load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) -> None:
+    """Copy a document's rows of the table, their transpose, and the weights at mass one."""
+    m, n = len(mu), len(columns)
+    for j in range(work.cosines_t.shape[0]):
+        into = work.cosines_t[j]
+        if j < n:
+            row = table[columns[j]]
+            for i in range(m):
+                into[i] = row[i]
+            into[m:] = 0
+        else:
+            into[:] = 0
+    for i in range(work.cosines.shape[0]):
+        into = work.cosines[i]
+        if i < m:
+            for j in range(n):
+                into[j] = work.cosines_t[j, i]
+            into[n:] = 0
+        else:
+            into[:] = 0
+    for i in range(work.rows.shape[1]):
+        work.rows[WEIGHT, i] = mu[i] if i < m else 0.0
+    for j in range(work.cols.shape[1]):
+        work.cols[WEIGHT, j] = nu[j] / other if j < n else 0.0
 
 
 @jit
@@ -82,29 +81,14 @@ def _solve_document(
     m, n = len(mu), len(columns)
     total, scale = mass + other, 2.0 * math.sqrt(mass) * math.sqrt(other)
     part = shaped(work, m, n)
-    for i in range(m):
-        part.rows[WEIGHT, i] = mu[i]
-    for j in range(n):
-        part.cols[WEIGHT, j] = nu[j] / other
+    _load(table, columns, mu, nu, other, part)
     # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such.
     unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
     rounding = slack + (m + n + 32) * unit
     goal = Goal(total, scale, 0.0, 2.0 * rounding, tol, atol * total, cut)
-    if _load(table, columns, m, n, part):
-        status, lower, upper, sweeps, stages = solve_components(
-            part.cosines[:, :n],
-            part.cosines_t[:, :m],
-            part.rows[WEIGHT, :m],
-            part.cols[WEIGHT, :n],
-            goal,
-            split_work,
-            parts,
-            depth,
-            False,
-            NOTHING,
-        )
-    else:
-        status, lower, upper, sweeps, stages = anneal(part, m, n, goal, depth)
+    status, lower, upper, sweeps, stages = solve_components(
+        part, m, n, goal, split_work, parts, depth, False, NOTHING
+    )
     low = max(total - scale * min(upper + rounding, 1.0), 0.0)
     high = total - scale * max(lower - rounding, 0.0)
     if status == CUT or low > cut:
@@ -185,8 +169,10 @@ def solve_many(
                 parts,
             )
         before = spread.upper[document]
-        spread.lower[document] = max(spread.lower[document], low)
-        spread.upper[document] = min(before, high)
+        high = min(before, high)
+        # Equal bounds from two roads may cross in their last bit.
+        spread.lower[document] = min(max(spread.lower[document], low), high)
+        spread.upper[document] = high
         spread.status[document] = status
         spread.sweeps[document] += sweeps
         spread.stages[document] = stages
@@ -208,7 +194,10 @@ def _keep_best(best: Any, worst: int, before: float, after: float) -> None:
 
 @jit
 def solve_one(
-    cosines: Any, cosines_t: Any, mu: Any, nu: Any, goal: Any, work: Any, parts: Any, kept: Any
+    cosines: Any, mu: Any, nu: Any, goal: Any, work: Any, split_work: Any, parts: Any, kept: Any
 ) -> tuple[int, float, float, int, int]:
-    """Solve one pair and keep its feasible potentials and its plan."""
-    return solve_components(cosines, cosines_t, mu, nu, goal, work, parts, DEPTH, True, kept)
+    """Solve one pair at mass one and keep its feasible potentials and its plan."""
+    m, n = cosines.shape
+    whole = shaped(work, m, n)
+    _load(cosines.T, np.arange(n), mu, nu, 1.0, whole)
+    return solve_components(whole, m, n, goal, split_work, parts, DEPTH, True, kept)

@@ -23,6 +23,7 @@ from wayfare.kernels.cpu.anneal import (
     SCALE,
     SPARE,
     STALLED,
+    SUMS,
     WEIGHT,
     Goal,
     anneal,
@@ -30,56 +31,75 @@ from wayfare.kernels.cpu.anneal import (
     shaped,
 )
 from wayfare.kernels.cpu.jit import jit
+from wayfare.kernels.cpu.passes import highest_label, max_rows
 
 __all__ = ["Parts", "parts", "solve_components"]
 
 
 # Where the components are written: their rows, one component after the other, and where each begins;
-# the same for their columns; and which points were met.
-Parts = namedtuple("Parts", "rows row_starts cols col_starts met")
+# the same for their columns; which component a label stands for; and a ceiling of each one's affinity.
+Parts = namedtuple("Parts", "rows row_starts cols col_starts named ceilings")
 
 
 def parts(m: int, n: int) -> Parts:
     """Arrays for the components of problems of up to m x n points."""
-    sizes = (m, m + 2, n, m + 2, m + n)
-    return Parts(*(np.zeros(size, np.int32) for size in sizes))
+    sizes = (m, m + 2, n, m + 2, m + 1)
+    return Parts._make((*(np.zeros(size, np.int32) for size in sizes), np.zeros(m + 1)))
 
 
 @jit
-def _split(cosines: Any, cosines_t: Any, m: int, n: int, parts: Any) -> int:
-    """Breadth-first from each row that has a partner; returns how many components there are."""
-    for node in range(m + n):
-        parts.met[node] = 0
-    count, p, q = 0, 0, 0
-    for first in range(m):
-        if parts.met[first]:
-            continue
-        parts.row_starts[count], parts.col_starts[count] = p, q
-        parts.met[first] = 1
-        parts.rows[p] = first
-        row, col, p = p, q, p + 1
-        while row < p or col < q:
-            if row < p:
-                i = parts.rows[row]
-                row += 1
-                for j in range(n):
-                    if cosines[i, j] > 0 and not parts.met[m + j]:
-                        parts.met[m + j] = 1
-                        parts.cols[q] = j
-                        q += 1
-            else:
-                j = parts.cols[col]
-                col += 1
-                for i in range(m):
-                    if cosines_t[j, i] > 0 and not parts.met[i]:
-                        parts.met[i] = 1
-                        parts.rows[p] = i
-                        p += 1
-        if q > parts.col_starts[count]:
+def _label(work: Any) -> None:
+    """Give all points of a component one number, in SPARE; 0 to points without a partner.
+
+    Each point takes the highest number among its partners until nothing changes: few whole passes over
+    the matrix, where a search from point to point would decide about every pair on its own.
+    """
+    rows, cols = work.rows, work.cols
+    for i in range(rows.shape[1]):
+        rows[SPARE, i] = i + 1
+    before, now = -1.0, 0.0
+    while now != before:
+        before, now = now, 0.0
+        highest_label(work.cosines, rows[SPARE], cols[SPARE])
+        highest_label(work.cosines_t, cols[SPARE], rows[SPARE])
+        for i in range(rows.shape[1]):
+            now += rows[SPARE, i]
+        for j in range(cols.shape[1]):
+            now += cols[SPARE, j]
+
+
+@jit
+def _gather(labels: Any, named: Any, count: int, starts: Any, points: Any, size: int) -> None:
+    """Write the points of each component, one component after the other."""
+    starts[: count + 1] = 0
+    for i in range(size):
+        if labels[i] > 0:
+            starts[named[int(labels[i])] + 1] += 1
+    for part in range(count):
+        starts[part + 1] += starts[part]
+    for i in range(size):
+        if labels[i] > 0:
+            part = named[int(labels[i])]
+            points[starts[part]] = i
+            starts[part] += 1
+    for part in range(count, 0, -1):
+        starts[part] = starts[part - 1]
+    starts[0] = 0
+
+
+@jit
+def _split(work: Any, m: int, n: int, parts: Any) -> int:
+    """Take a problem apart; returns how many components there are."""
+    _label(work)
+    labels, named, count = work.rows[SPARE], parts.named, 0
+    named[: m + 1] = -1
+    for i in range(m):
+        label = int(labels[i])
+        if label > 0 and named[label] < 0:
+            named[label] = count
             count += 1
-        else:
-            p -= 1  # a row without a partner is destroyed
-    parts.row_starts[count], parts.col_starts[count] = p, q
+    _gather(labels, named, count, parts.row_starts, parts.rows, m)
+    _gather(work.cols[SPARE], named, count, parts.col_starts, parts.cols, n)
     return count
 
 
@@ -111,7 +131,7 @@ def _star(
 @jit
 def _store(work: Any, rows: Any, cols: Any, p: int, q: int, kept: Any) -> None:
     """Write a component's feasible potentials, at their best constant, and its plan."""
-    feasible_pair(work, p, q)
+    feasible_pair(work)
     mass_a, mass_b = 0.0, 0.0
     for r in range(p):
         kept.a[rows[r]] = float(work.rows[SPARE, r]) ** 2
@@ -130,43 +150,78 @@ def _store(work: Any, rows: Any, cols: Any, p: int, q: int, kept: Any) -> None:
 
 
 @jit
-def _take(cosines: Any, mu: Any, nu: Any, rows: Any, cols: Any, p: int, q: int, work: Any) -> None:
+def _take(whole: Any, rows: Any, cols: Any, work: Any) -> None:
+    """Copy one component out of a problem."""
+    p, q = len(rows), len(cols)
+    for r in range(work.cosines.shape[0]):
+        into = work.cosines[r]
+        if r < p:
+            row = whole.cosines[rows[r]]
+            for c in range(q):
+                into[c] = row[cols[c]]
+            into[q:] = 0
+        else:
+            into[:] = 0
+    for c in range(work.cosines_t.shape[0]):
+        into = work.cosines_t[c]
+        if c < q:
+            row = whole.cosines_t[cols[c]]
+            for r in range(p):
+                into[r] = row[rows[r]]
+            into[p:] = 0
+        else:
+            into[:] = 0
+    work.rows[WEIGHT] = 0
+    work.cols[WEIGHT] = 0
     for r in range(p):
-        work.rows[WEIGHT, r] = mu[rows[r]]
-        for c in range(q):
-            h = cosines[rows[r], cols[c]]
-            work.cosines[r, c] = h
-            work.cosines_t[c, r] = h
+        work.rows[WEIGHT, r] = whole.rows[WEIGHT, rows[r]]
     for c in range(q):
-        work.cols[WEIGHT, c] = nu[cols[c]]
+        work.cols[WEIGHT, c] = whole.cols[WEIGHT, cols[c]]
 
 
 @jit
-def _ceiling(work: Any, p: int, q: int) -> float:
+def _reach(matrix: Any, side: Any, other: Any) -> float:
+    """`<max_j h_ij^2, weights>` of one side, whose points are the columns of `matrix`."""
+    other[SCALE] = 1
+    max_rows(matrix, other[SCALE], side[SUMS])
+    reach = side.dtype.type(0)
+    for i in range(side.shape[1]):
+        reach += side[WEIGHT, i] * side[SUMS, i] * side[SUMS, i]
+    return float(reach)
+
+
+@jit
+def _ceiling(work: Any) -> float:
     """The smaller of the closed forms from `a = 1` and from `b = 1`: an upper bound of S."""
-    best = np.inf
-    for swap in range(2):
-        h = work.cosines_t if swap else work.cosines
-        mine, other = (work.cols, work.rows) if swap else (work.rows, work.cols)
-        k, l = (q, p) if swap else (p, q)
-        mass, reach = 0.0, 0.0
-        for i in range(k):
-            top = h[i, 0]
-            for j in range(1, l):
-                top = max(top, h[i, j])
-            reach += mine[WEIGHT, i] * top * top
-        for j in range(l):
-            mass += other[WEIGHT, j]
-        best = min(best, math.sqrt(mass * reach))
-    return best
+    rows, cols = work.rows, work.cols
+    from_cols = rows[WEIGHT].sum() * _reach(work.cosines, cols, rows)
+    from_rows = cols[WEIGHT].sum() * _reach(work.cosines_t, rows, cols)
+    return math.sqrt(min(from_cols, from_rows))
+
+
+@jit
+def _solve_whole(
+    work: Any, m: int, n: int, parts: Any, goal: Any, depth: int, keep: bool, kept: Any
+) -> tuple[int, float, float, int, int]:
+    """Solve a problem of one component where it lies; points without a partner get no weight."""
+    for side in (work.rows, work.cols):
+        for i in range(side.shape[1]):
+            side[WEIGHT, i] = side[WEIGHT, i] if side[SPARE, i] > 0 else side[SPARE, i]
+    found = anneal(work, goal, depth)
+    if keep:
+        for i in range(m):
+            parts.rows[i] = i
+        for j in range(n):
+            parts.cols[j] = j
+        _store(work, parts.rows[:m], parts.cols[:n], m, n, kept)
+    return found
 
 
 @jit
 def solve_components(
-    cosines: Any,
-    cosines_t: Any,
-    mu: Any,
-    nu: Any,
+    whole: Any,
+    m: int,
+    n: int,
     goal: Any,
     work: Any,
     parts: Any,
@@ -174,35 +229,43 @@ def solve_components(
     keep: bool,
     kept: Any,
 ) -> tuple[int, float, float, int, int]:
-    """Solve one problem through its components: status, bounds of S, sweeps and stages.
+    """Solve a problem through its components: status, bounds of S, sweeps and stages.
 
-    With `keep` the feasible potentials and the plan are written to `kept`, whose arrays start at 0.
+    `whole` holds it as `anneal` wants it, but that points may be without a partner; `work` is another
+    workspace. With `keep` the feasible potentials and the plan are written to `kept`, whose arrays
+    start at 0.
     """
-    count = _split(cosines, cosines_t, len(mu), len(nu), parts)
-    exact, ceiling = 0.0, 0.0
+    count = _split(whole, m, n, parts)
+    rows, cols = parts.rows, parts.cols
+    if count == 1 and parts.row_starts[1] > 1 and parts.col_starts[1] > 1:
+        return _solve_whole(whole, m, n, parts, goal, depth, keep, kept)
+    exact, ceiling, loaded = 0.0, 0.0, -1
     for part in range(count):
-        rows = parts.rows[parts.row_starts[part] : parts.row_starts[part + 1]]
-        cols = parts.cols[parts.col_starts[part] : parts.col_starts[part + 1]]
-        p, q = len(rows), len(cols)
+        mine = rows[parts.row_starts[part] : parts.row_starts[part + 1]]
+        others = cols[parts.col_starts[part] : parts.col_starts[part + 1]]
+        p, q = len(mine), len(others)
         if p == 1 or q == 1:
-            exact += _star(cosines, mu, nu, rows, cols, p, q, keep, kept)
+            mu, nu = whole.rows[WEIGHT], whole.cols[WEIGHT]
+            exact += _star(whole.cosines, mu, nu, mine, others, p, q, keep, kept)
         else:
-            here = shaped(work, p, q)
-            _take(cosines, mu, nu, rows, cols, p, q, here)
-            ceiling += _ceiling(here, p, q)
-    lower, upper, weight = exact, exact + ceiling, ceiling
+            here, loaded = shaped(work, p, q), part
+            _take(whole, mine, others, here)
+            parts.ceilings[part] = _ceiling(here)
+            ceiling += parts.ceilings[part]
+    lower, upper = exact, exact + ceiling
     status, sweeps, stages = CERTIFIED, 0, 0
     for part in range(count):
-        rows = parts.rows[parts.row_starts[part] : parts.row_starts[part + 1]]
-        cols = parts.cols[parts.col_starts[part] : parts.col_starts[part + 1]]
-        p, q = len(rows), len(cols)
+        mine = rows[parts.row_starts[part] : parts.row_starts[part + 1]]
+        others = cols[parts.col_starts[part] : parts.col_starts[part + 1]]
+        p, q = len(mine), len(others)
         if p == 1 or q == 1:
             continue
-        here = shaped(work, p, q)
-        _take(cosines, mu, nu, rows, cols, p, q, here)
-        top = _ceiling(here, p, q)
+        here, top = shaped(work, p, q), parts.ceilings[part]
+        if loaded != part:
+            _take(whole, mine, others, here)
+            loaded = part
         # Each component may spend the share of the tolerance that its ceiling is of all ceilings.
-        share = top / weight
+        share = top / ceiling
         own_goal = Goal(
             goal.total,
             goal.scale,
@@ -212,9 +275,9 @@ def solve_components(
             goal.atol,
             goal.cut,
         )
-        done, low, high, more, reached = anneal(here, p, q, own_goal, depth)
+        done, low, high, more, reached = anneal(here, own_goal, depth)
         if keep:
-            _store(here, rows, cols, p, q, kept)
+            _store(here, mine, others, p, q, kept)
         lower += low
         upper += min(high, top) - top
         sweeps += more

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["FAST_MATH", "announce_compilation", "jit"]
+__all__ = ["FAST_MATH", "announce_compilation", "jit", "jit_in_order"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,8 +32,17 @@ _STAMP = _source_stamp()
 
 def jit(function: Function) -> Function:
     """Compile `function` to machine code without the interpreter's lock; cached on disk."""
+    return _compiled(function, FAST_MATH)
+
+
+def jit_in_order(function: Function) -> Function:
+    """The same with every operation rounded as it is written."""
+    return _compiled(function, set())
+
+
+def _compiled(function: Function, fast_math: set[str]) -> Function:
     compiled: Any = numba.njit(
-        cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=FAST_MATH
+        cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=fast_math
     )(function)
     cache_file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
