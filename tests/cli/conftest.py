@@ -78,6 +78,10 @@ def files(tmp_path):
             words = texts[n]["text"].split()
             file.write(f'"{texts[n]["text"]}","{" ".join(words[: len(words) // 2])}",1\n')
             file.write(f'"{texts[n]["text"]}","{texts[(n + 17) % 60]["text"]}",0\n')
+    for name, start in (("train", 0), ("test", 1)):
+        some = texts[start :: 2 if name == "train" else 12]
+        lines = "".join(json.dumps(text) + "\n" for text in some)
+        (tmp_path / f"{name}.jsonl").write_text(lines)
     glove = "".join(f"word{n} {n % 7} {n % 5} {n % 3 + 1}\n" for n in range(50))
     (tmp_path / "glove.txt").write_text(glove)
     (tmp_path / "words.txt").write_text("word3\nword7\n")

@@ -180,6 +180,30 @@ def test_match_of_two_files_finds_the_nearest(wayfare, files):
     assert 0 < told["curve"]["matches"] < told["curve"]["pairs"]
 
 
+def test_classify_is_the_library_s(wayfare, files):
+    from wayfare.learn import WFRNeighborsClassifier, WFRNeighborsClassifierCV
+    from wayfare.text import Tokenizer
+
+    train, test = sample()[::2], sample()[1::12]
+    words = [text["text"] for text in train], [text["text"] for text in test]
+    labels = [text["label"] for text in train]
+    read = Tokenizer(stop_words="english")
+    line = ("classify", "train.jsonl", "test.jsonl", "--score", "--id-column", "id")
+    told = wayfare(*line, "-k", "3", "--json").json()
+    model = WFRNeighborsClassifier(3, tokenizer=read).fit(words[0], labels)
+    assert [row["label"] for row in told["documents"]] == model.predict(words[1]).tolist()
+    right = [row["label"] == row["truth"] for row in told["documents"]]
+    assert told["accuracy"] == sum(right) / len(right)
+    chosen = WFRNeighborsClassifierCV(cv=3, tokenizer=read).fit(words[0], labels)
+    told = wayfare(*line, "--folds", "3", "--json").json()
+    assert (told["k"], told["eta"]) == (chosen.best_params_["k"], chosen.eta_)
+    assert told["cross_validation"] == chosen.best_score_
+    assert [row["label"] for row in told["documents"]] == chosen.predict(words[1]).tolist()
+    assert "right in cross-validation" in wayfare("classify", "train.jsonl", "--folds", "3").out
+    rows = rows_of(wayfare("classify", "train.jsonl", "test.jsonl", "-k", "3", "--csv"))
+    assert list(rows[0]) == ["id", "label", "share"]
+
+
 def test_vectors_are_listed_described_converted_and_cleared(wayfare, files, monkeypatch):
     monkeypatch.setattr("wayfare.vectors.cache.SMALLEST", 0)
     monkeypatch.setattr("wayfare.vectors.open.tables.SMALLEST", 0)

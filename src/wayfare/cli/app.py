@@ -24,6 +24,7 @@ COMMANDS = (
     "index",
     "search",
     "match",
+    "classify",
     "vectors",
     "bench",
 )

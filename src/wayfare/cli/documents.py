@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
     from wayfare.vectors import WordVectors
 
 __all__ = [
+    "Read",
     "corpus_of",
     "eta_of",
     "query_lines",
+    "read_texts",
     "text_of",
     "texts_of",
     "tokenizer_of",
@@ -136,6 +140,37 @@ def corpus_of(
         unknown=unknown,
         keep_texts=keep_texts,
     )
+
+
+@dataclass(frozen=True)
+class Read:
+    """The texts of a file, and the columns beside them."""
+
+    texts: list[str]
+    ids: list[Any]
+    labels: list[Any] | None
+    metadata: dict[str, list[Any]]
+
+
+def read_texts(
+    path: str,
+    *,
+    text: str = "text",
+    id: str | None = None,
+    label: str | None = None,
+    metadata: Sequence[str] = (),
+    format: str | None = None,
+    encoding: str = "utf-8",
+    on_error: Any = "raise",
+) -> Read:
+    """All texts of a file, for what cannot take them one by one; ids count from 0 without a column."""
+    from wayfare.corpus.files import Columns
+
+    columns = Columns(path, text, id, label, metadata, on_error, format, encoding)
+    texts = list(columns.texts())
+    columns.skipped()
+    ids: list[Any] = list(range(len(texts))) if columns.ids is None else list(columns.ids)
+    return Read(texts, ids, columns.labels, columns.metadata)
 
 
 def eta_of(eta: float | None, corpus: Corpus) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import tokenizer_of, vectors_of
+from wayfare.cli.documents import read_texts, tokenizer_of, vectors_of
 from wayfare.cli.output import note, print_json, print_table, size
 
 if TYPE_CHECKING:
@@ -114,22 +114,25 @@ def add(
     as_json: opt.JSON = False,
 ) -> None:
     """Add the documents of a file: all of them or none. They are read as those of the build were."""
-    from wayfare.corpus.files import Columns
-
-    columns = Columns(
-        source, text_column, id_column, label_column, metadata or [], on_error, format, encoding
+    new = read_texts(
+        source,
+        text=text_column,
+        id=id_column,
+        label=label_column,
+        metadata=metadata or [],
+        format=format,
+        encoding=encoding,
+        on_error=on_error,
     )
-    texts = list(columns.texts())
-    columns.skipped()
     there = _open(folder, vectors)
     there.add(
-        texts,
-        ids=columns.ids,
-        labels=columns.labels,
-        metadata=columns.metadata or None,
+        new.texts,
+        ids=None if id_column is None else new.ids,
+        labels=new.labels,
+        metadata=new.metadata or None,
         replace=replace,
     )
-    _close(there, f"added {len(texts):,}", as_json)
+    _close(there, f"added {len(new.texts):,}", as_json)
 
 
 @index.command(
