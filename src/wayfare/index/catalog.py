@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +31,17 @@ __all__ = ["Catalog", "Id", "plain", "stored"]
 
 Id = int | str
 
+# Every row ends with a checksum of the others, since SQLite keeps none of its own.
 TABLES = """
-create table settings (name text primary key, value text) without rowid;
-create table segments (position integer primary key, name text, size integer, layout text);
-create table growths (start integer primary key, stop integer, points text, squared text, hashes text);
-create table words (row integer primary key, word);
-create table documents (number integer primary key, id);
-create table texts (number integer primary key, text);
-create table deleted (number integer primary key);
-create table facets (code integer primary key, name, value text);
+create table settings (name text primary key, value text, sum integer);
+create table segments (position integer primary key, name text, size integer, layout text, sum integer);
+create table growths (
+    start integer primary key, stop integer, points text, squared text, hashes text, sum integer);
+create table words (row integer primary key, word, sum integer);
+create table documents (number integer primary key, id, sum integer);
+create table texts (number integer primary key, text, sum integer);
+create table deleted (number integer primary key, sum integer);
+create table facets (code integer primary key, name, value text, sum integer);
 """
 INDEXES = """
 create index words_by_word on words (word);
@@ -61,6 +64,14 @@ def stored(text: Any) -> Any:
 def plain(value: Any) -> Any:
     """What `stored` was given."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+
+
+def row_sum(row: Sequence[Any]) -> int:
+    """A checksum of the values of a row, as they are kept."""
+    total = 0
+    for value in row:
+        total = crc32(value if isinstance(value, bytes) else str(value).encode(), total)
+    return total
 
 
 class Catalog:
@@ -134,11 +145,17 @@ class Catalog:
         rows = self.execute(statement, values)
         return rows[0][0] if rows else None
 
-    def insert(self, table: str, rows: Iterable[Sequence[Any]], width: int) -> None:
-        """Insert rows of `width` values."""
-        marks = ", ".join("?" * width)
+    def insert(
+        self, table: str, rows: Iterable[Sequence[Any]], width: int, *, over: bool = False
+    ) -> None:
+        """Insert rows of `width` values; `over` those of the same key, or not at all."""
+        verb = "insert or replace" if over else "insert"
+        marks = ", ".join("?" * (width + 1))
         with self._wrapped():
-            self._connection.executemany(f"insert into {table} values ({marks})", rows)
+            self._connection.executemany(
+                f"{verb} into {table} values ({marks})",
+                ((*row, row_sum(row)) for row in rows),
+            )
 
     def remove(self, table: str, numbers: Iterable[int]) -> None:
         """Delete the rows of these numbers."""
@@ -174,15 +191,25 @@ class Catalog:
 
     def settings(self) -> dict[str, Any]:
         """All settings by name."""
-        return {name: json.loads(value) for name, value in self.execute("select * from settings")}
+        rows = self.execute("select name, value from settings")
+        return {name: json.loads(value) for name, value in rows}
 
     def put_settings(self, settings: dict[str, Any]) -> None:
         """Replace settings."""
-        with self._wrapped():
-            self._connection.executemany(
-                "insert or replace into settings values (?, ?)",
-                ((name, json.dumps(value)) for name, value in settings.items()),
-            )
+        rows = ((name, json.dumps(value)) for name, value in settings.items())
+        self.insert("settings", rows, 2, over=True)
+
+    def faults(self) -> Iterator[str]:
+        """Say what SQLite finds wrong, and which tables hold rows that are not what was written."""
+        for (said,) in self.execute("pragma integrity_check"):
+            if said != "ok":
+                yield f"{self.path}: {said}"
+        for (table,) in self.execute("select name from sqlite_schema where type = 'table'"):
+            with self._wrapped():
+                rows = self._connection.execute(f"select * from {table}")
+                altered = sum(row_sum(row[:-1]) != row[-1] for row in rows)
+            if altered:
+                yield f"{self.path}: {altered} rows of {table!r} were altered"
 
     def ids_of(self, numbers: NDArray[np.int64]) -> list[Id]:
         """The ids of documents by number, in order."""

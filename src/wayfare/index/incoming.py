@@ -66,10 +66,6 @@ def of_texts(
 def of_corpus(there: Snapshot, corpus: Corpus) -> Incoming:
     """The documents of a corpus as it weighed them, over the words of the index."""
     s = there.settings
-    if s.words and corpus.dim != s.dim and len(corpus.points):
-        raise InputError(f"corpus: points of {corpus.dim} dimensions came; the index has {s.dim}")
-    if s.vocabulary and corpus.vocabulary is None and len(corpus.points):
-        raise InputError("corpus: it has points without words, and the index holds words")
     if s.vectors is not None and corpus.vectors is not None:
         came, wanted = corpus.vectors.fingerprint, s.vectors["fingerprint"]
         if came != wanted:
@@ -77,6 +73,10 @@ def of_corpus(there: Snapshot, corpus: Corpus) -> Incoming:
                 f"corpus: its vectors have the fingerprint {came}, and those of the index {wanted}; "
                 "make it with the vectors of the index"
             )
+    if s.words and corpus.dim != s.dim and len(corpus.points):
+        raise InputError(f"corpus: points of {corpus.dim} dimensions came; the index has {s.dim}")
+    if s.vocabulary and corpus.vocabulary is None and len(corpus.points):
+        raise InputError("corpus: it has points without words, and the index holds words")
     used = np.unique(corpus.indices)
     rows = _rows(there, corpus, used)
     new = used[rows < 0]

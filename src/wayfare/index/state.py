@@ -113,9 +113,7 @@ def verify(there: Snapshot) -> None:
 
 def _faults(there: Snapshot) -> Iterator[str]:
     s, catalog = there.settings, there.catalog
-    for (said,) in catalog.execute("pragma integrity_check"):
-        if said != "ok":
-            yield f"{catalog.path}: {said}"
+    yield from catalog.faults()
     rows = catalog.execute(
         "select start, stop, points, squared, hashes from growths order by start"
     )
