@@ -1,7 +1,8 @@
 """Kill writers, and see what they leave: run by test_index_killed.py in a process of its own.
 
     python killing.py random 100      SIGKILL at random moments of build, add, delete and compact
-    python killing.py steps           a writer that kills itself before and after each durable step
+    python killing.py steps           a writer that kills itself before each step that leaves something
+    python killing.py full            writers on a disk that takes only so many bytes a file
 
 Each writer is a process of its own, forked from this one, which has everything imported. It says
 through a pipe how many of its writes have returned. After its death the index is opened and verified:
@@ -13,11 +14,13 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -103,19 +106,26 @@ def check(path: Path, before: Model | None, script: list[str], returned: int) ->
     return counted
 
 
-def fork(script: list[str], path: Path) -> tuple[int, int]:
-    """A writer that runs a script: its process, and where it says what has returned."""
+def fork(script: list[str], path: Path, limit: int | None = None) -> tuple[int, int]:
+    """A writer that runs a script: its process, and where it says what has returned.
+
+    No file of its can grow beyond `limit` bytes; that it has to say so is no failure.
+    """
     reading, writing_end = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reading)
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
             for operation in script:
                 run(operation, path)
                 os.write(writing_end, b".")
             os._exit(0)
-        except BaseException as error:
-            sys.stderr.write(f"{script}: {error!r}\n")
+        except IndexFailure:
+            os._exit(1 if limit is None else 0)
+        except BaseException:
+            traceback.print_exc()
             os._exit(1)
     os.close(writing_end)
     return child, reading
@@ -167,7 +177,7 @@ def at_random(kills: int, folder: Path) -> dict[str, Any]:
 
 
 def at_each_step(folder: Path) -> dict[str, Any]:
-    """Kill a writer before and after each call that leaves something on the disk, one by one."""
+    """Kill a writer before each call that leaves something on the disk, one by one."""
     template = folder / "template"
     build(template).close()
     with wf.Index.open(template) as index:
@@ -175,40 +185,55 @@ def at_each_step(folder: Path) -> dict[str, Any]:
     steps = {}
     for operation in ["first build", *OPERATIONS]:
         steps[operation] = 0
-        for late in (False, True):
-            number = 0
-            while True:
-                path = folder / "index"
-                shutil.rmtree(path, ignore_errors=True)
-                before: Model | None = None
-                if operation != "first build":
-                    shutil.copytree(template, path)
-                    before = {id: text for id, text in START.items() if id != "d11"}
-                name = operation.removeprefix("first ")
-                child, pipe = fork_dying([name], path, number, late)
-                returned, killed = ended(child, pipe)
-                if not killed:
-                    break
-                check(path, before, [name], returned)
-                number += 1
-                steps[operation] += 1
+        name, killed = operation.removeprefix("first "), True
+        while killed:
+            path, before = prepared(folder, operation)
+            returned, killed = ended(*fork_dying([name], path, steps[operation]))
+            check(path, before, [name], returned)
+            steps[operation] += killed
     return {"steps": steps}
 
 
-def fork_dying(script: list[str], path: Path, number: int, late: bool) -> tuple[int, int]:
-    """A writer that kills itself at its durable step of that number, before or after taking it."""
+def prepared(folder: Path, operation: str) -> tuple[Path, Model | None]:
+    """A copy of the template to work on, and what it holds; nothing for a first build."""
+    path = folder / "index"
+    shutil.rmtree(path, ignore_errors=True)
+    if operation == "first build":
+        return path, None
+    shutil.copytree(folder / "template", path)
+    return path, {id: text for id, text in START.items() if id != "d11"}
+
+
+def on_a_full_disk(folder: Path) -> dict[str, Any]:
+    """Let no file grow beyond a limit, and raise the limit until the write works."""
+    template = folder / "template"
+    build(template).close()
+    with wf.Index.open(template) as index:
+        index.delete(["d11"])
+    refused = {}
+    for operation in ["first build", *OPERATIONS]:
+        refused[operation] = 0
+        name, limit, failed = operation.removeprefix("first "), 0, True
+        while failed:
+            path, before = prepared(folder, operation)
+            returned, _ = ended(*fork([name], path, limit=limit))
+            failed = returned == 0
+            check(path, before, [name], returned)
+            refused[operation] += failed
+            limit = int(1.4 * limit) + 100
+    return {"refused": refused}
+
+
+def fork_dying(script: list[str], path: Path, number: int) -> tuple[int, int]:
+    """A writer that kills itself in the place of its durable step of that number."""
     left = [number]
 
     def dying(step: Any) -> Any:
         def taken(*arguments: Any, **named: Any) -> Any:
-            mine = left[0] == 0
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
             left[0] -= 1
-            if mine and not late:
-                os.kill(os.getpid(), signal.SIGKILL)
-            result = step(*arguments, **named)
-            if mine:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return result
+            return step(*arguments, **named)
 
         return taken
 
@@ -252,9 +277,11 @@ STEPS = [
 def main() -> None:
     what = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        run_one = at_random if what == "random" else at_each_step
-        arguments = [int(sys.argv[2])] if what == "random" else []
-        print(json.dumps(run_one(*arguments, Path(name))))
+        if what == "random":
+            told = at_random(int(sys.argv[2]), Path(name))
+        else:
+            told = at_each_step(Path(name)) if what == "steps" else on_a_full_disk(Path(name))
+        print(json.dumps(told))
 
 
 if __name__ == "__main__":

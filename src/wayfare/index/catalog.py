@@ -16,7 +16,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -88,10 +88,15 @@ class Catalog:
     def create(cls, path: Path) -> Catalog:
         """A new one, which counts for nothing until it is finished and published."""
         made = cls(path, _connect(path, "mode=rwc"))
-        made.execute("pragma journal_mode = off")
-        made.execute("pragma synchronous = off")
-        made._connection.executescript(TABLES)
-        made.execute("begin")
+        try:
+            made.execute("pragma journal_mode = off")
+            made.execute("pragma synchronous = off")
+            with made._wrapped():
+                made._connection.executescript(TABLES)
+            made.execute("begin")
+        except BaseException:
+            made.close()
+            raise
         return made
 
     def finish(self) -> None:
@@ -183,9 +188,10 @@ class Catalog:
             self._connection.commit()
 
     def shrink_log(self) -> None:
-        """Bring what was committed from the log into the file, as far as readers allow."""
-        self.execute("pragma busy_timeout = 0")
-        self.execute("pragma wal_checkpoint(truncate)")
+        """Bring what was committed from the log into the file, as far as readers and the disk allow."""
+        with suppress(IndexFailure):
+            self.execute("pragma busy_timeout = 0")
+            self.execute("pragma wal_checkpoint(truncate)")
 
     # -- what stands in it --------------------------------------------------------------------
 

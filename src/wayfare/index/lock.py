@@ -22,6 +22,7 @@ if sys.platform == "win32":
     def _lock(handle: int) -> None:
         os.lseek(handle, BEYOND, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        os.lseek(handle, 0, os.SEEK_SET)
 else:
     import fcntl
 
@@ -44,9 +45,9 @@ def writing(folder: Path) -> Iterator[None]:
             _lock(handle)
         except OSError:
             raise IndexLockedError(_held(folder, path)) from None
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.truncate(handle, 0)
-        os.write(handle, str(os.getpid()).encode())
+        with suppress(OSError):  # a full disk: then nobody learns who holds it
+            os.truncate(handle, 0)
+            os.write(handle, str(os.getpid()).encode())
         yield
     finally:
         os.close(handle)
