@@ -114,7 +114,12 @@ def test_many_queries_from_a_file_or_standard_input(wayfare, process, files):
     told = wayfare(*line, "--queries", "queries.txt").json()
     assert [one["query"] for one in told] == ["rain and wind", "a rocket"]
     assert [one["hits"][0]["id"].split("-")[0] for one in told] == ["weather", "space"]
-    assert process(*line, stdin="rain and wind\na rocket\n").json() == told
+    piped = process(*line, stdin="rain and wind\na rocket\n").json()
+    for one, other in zip(piped, told, strict=True):
+        assert one["query"] == other["query"]
+        assert one["hits"][0]["id"] == other["hits"][0]["id"]
+        # Each is certified to 1e-3; float32 tables may differ in their last bits from run to run.
+        assert math.isclose(one["hits"][0]["distance"], other["hits"][0]["distance"], rel_tol=1e-5)
 
 
 def test_search_within_a_distance(wayfare, files):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,7 +43,12 @@ def demo(
         note(f'wrote {sample_path}; try: wayfare search {sample_path} "{QUERY}" --id-column id')
         return
     from wayfare.corpus import Corpus
+    from wayfare.kernels.cpu.batch import solve_one
+    from wayfare.kernels.cpu.jit import is_compiled
 
+    # On a terminal the solver says so itself.
+    if not (is_compiled(solve_one) or sys.stderr.isatty()):
+        note("compiling kernels for this machine, once (about half a minute) ...")
     texts = sample()
     corpus = Corpus.from_texts([t["text"] for t in texts], ids=[t["id"] for t in texts])
     if as_json:

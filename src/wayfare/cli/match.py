@@ -85,7 +85,7 @@ def match(
         "unknown": unknown,
     }
     if second is None:
-        pairs = _of_one_file(first, first_column, second_column, id_column, reading, eta, tol)
+        pairs = _of_one_file(first, first_column, second_column, id_column, reading, eta, tol, jobs)
     else:
         reading |= {"text": text_column, "id": id_column}
         pairs = _of_two_files(first, second, k, reading, eta, tol, jobs)
@@ -109,9 +109,12 @@ def _of_one_file(
     reading: dict[str, Any],
     eta: float | None,
     tol: float,
+    jobs: int | None,
 ) -> list[dict[str, Any]]:
     """The pairs of a file of pairs, a row each."""
     import wayfare as wf
+    from wayfare.progress import Progress
+    from wayfare.threads import count_jobs, in_threads, one_blas_thread
 
     left = corpus_of(path, text=first, id=id, metadata=(second,), **reading)
     others = left.metadata[second]
@@ -120,12 +123,18 @@ def _of_one_file(
             raise InputError(f"{path}: {second!r} of pair {at + 1} is not text; give a text")
     right = left.encode(others)
     labels = left.labels or [None] * len(left)
-    pairs = []
-    for at in range(len(left)):
-        answer = wf.distance(left[at], right[at], eta=eta_of(eta, left), tol=tol)
-        low, high = answer.bounds
+    eta = eta_of(eta, left)
+
+    def score(at: int) -> dict[str, Any]:
+        answer = wf.distance(left[at], right[at], eta=eta, tol=tol)
         name = left.ids[at]
-        pairs.append(_pair(name, name, answer.value, low, high, labels[at]))
+        return _pair(name, name, answer.value, *answer.bounds, labels[at])
+
+    pairs = []
+    with one_blas_thread(), Progress("scoring", total=len(left), unit="pairs") as progress:
+        for pair in in_threads(score, range(len(left)), count_jobs(jobs)):
+            pairs.append(pair)
+            progress.advance()
     return pairs
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["add_to", "is_index", "print_hits", "search_corpus", "where_of"]
 
 COLUMNS = ["query", "rank", "id", "distance", "lower", "upper", "text"]
+TURN = 128  # queries that are searched for together
 SHOWN = 300  # characters of a text in a table
 
 
@@ -128,7 +129,19 @@ def _search_index(
     import wayfare as wf
 
     with wf.Index.open(path, vectors=vectors_of(vectors), read_only=True) as index:
-        return list(index.search(asked, **settings))
+        return _in_turns(asked, lambda some: list(index.search(some, **settings)))
+
+
+def _in_turns(asked: Sequence[str], answer: Callable[[list[str]], list[Hits]]) -> list[Hits]:
+    """The answers, some queries at a time, so that a bar can tell how far they are."""
+    from wayfare.progress import Progress
+
+    found: list[Hits] = []
+    with Progress("searching", total=len(asked), unit="queries") as progress:
+        for start in range(0, len(asked), TURN):
+            found += answer(list(asked[start : start + TURN]))
+            progress.advance(len(found) - start)
+    return found
 
 
 def search_corpus(
@@ -140,13 +153,13 @@ def search_corpus(
 
     names, texts = corpus.ids.tolist(), corpus.texts
     places = {name: at for at, name in enumerate(names)}
-    answers = search_many(
-        [Documents.of(corpus)],
-        list(corpus.encode(asked, share=False)),
-        eta=eta_of(eta, corpus),
-        ids=lambda _, rows: [names[row] for row in rows],
-        **settings,
-    )
+    settings |= {"eta": eta_of(eta, corpus), "ids": lambda _, rows: [names[row] for row in rows]}
+    documents = [Documents.of(corpus)]
+
+    def answer(some: list[str]) -> list[Hits]:
+        return search_many(documents, list(corpus.encode(some, share=False)), **settings)
+
+    answers = _in_turns(asked, answer)
     if texts is None:
         return answers
     return [hits.with_texts([texts[places[name]] for name in hits.ids]) for hits in answers]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["FAST_MATH", "announce_compilation", "jit", "jit_in_order"]
+__all__ = ["FAST_MATH", "announce_compilation", "is_compiled", "jit", "jit_in_order"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,9 +59,13 @@ def announce_compilation(kernel: Any) -> None:
     if _announced:
         return
     _announced = True
-    cached = kernel.signatures or _has_cache(kernel)
-    if not cached and sys.stderr.isatty():
+    if not is_compiled(kernel) and sys.stderr.isatty():
         print("wayfare: compiling kernels for this machine, once (about 15 s) ...", file=sys.stderr)
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether `kernel` is ready, in this process or on disk."""
+    return bool(kernel.signatures) or _has_cache(kernel)
 
 
 def _has_cache(kernel: Any) -> bool:
