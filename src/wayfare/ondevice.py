@@ -9,7 +9,7 @@ The bounds do not depend on the blocks, and hold as those of the CPU do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from wayfare import wfr
 from wayfare.kernels.gpu import engines, pairs, placed, torches
 from wayfare.many import SINGLE_TOL, Documents
+from wayfare.measure import Measure
 from wayfare.progress import Progress
 from wayfare.threads import in_threads, one_blas_thread
 
@@ -26,12 +27,14 @@ __all__ = ["Desk", "all_pairs"]
 
 Array = NDArray[np.float64]
 Tensor = Any
+Named = Callable[[int], Measure]
 
 # The elements of one table, of which two are alive at once, and which 32 bits must address.
 MOST_ELEMENTS = 2**31 - 1
 SHARE_OF_MEMORY = 8
 ROWS_AT_LEAST = 2048
 PAIRS_IN_DOUBLE = 1024
+COPIES = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,27 @@ class Desk:
 
     def place(self, documents: Documents) -> placed.Placed:
         """Bring documents to the device."""
-        return placed.Placed.of(
-            documents.points,
-            documents.indptr,
-            documents.indices,
-            documents.weights,
-            documents.masses,
-            self.device,
-        )
+        return self.place_all([documents])
+
+    def place_all(self, collections: Sequence[Documents]) -> placed.Placed:
+        """Bring several collections to the device as one; points that they share go there once."""
+        shared = list({id(one.shared): one.shared for one in collections}.values())
+        firsts = np.cumsum([0, *(len(points) for points in shared)])
+        at = {id(points): int(first) for points, first in zip(shared, firsts, strict=False)}
+        starts = np.cumsum([0, *(one.indptr[-1] for one in collections)])
+        if len(collections) == 1:
+            (one,) = collections
+            arrays = one.points, one.indptr, one.indices, one.weights, one.masses
+        else:
+            pairs_of = list(zip(collections, starts, strict=False))
+            arrays = (
+                np.concatenate([points.array for points in shared]),
+                np.concatenate([[0], *(one.indptr[1:] + begin for one, begin in pairs_of)]),
+                np.concatenate([one.indices + at[id(one.shared)] for one in collections]),
+                np.concatenate([one.weights for one in collections]),
+                np.concatenate([one.masses for one in collections]),
+            )
+        return placed.Placed.of(*arrays, self.device)
 
     @property
     def precisions(self) -> list[Any]:
@@ -98,27 +114,23 @@ class Desk:
             cols, col_of = second[some].unique(return_inverse=True)
             table = placed.table_of(mine.take(rows), other.take(cols), self.eta, t.float64)
             part = self.narrow(table, row_of, col_of, None if cut is None else cut[some])
+            # A document beside its own copy has J = 0, which only the CPU's closed form says.
+            part.open[part.upper <= COPIES * part.total] = True
             found.put(some, part)
 
         pairs.in_blocks(run, len(first), PAIRS_IN_DOUBLE)
         return found
 
     def finish(
-        self,
-        mine: Documents,
-        other: Documents,
-        first: NDArray[np.int64],
-        second: NDArray[np.int64],
+        self, mine: Named, other: Named, first: NDArray[np.int64], second: NDArray[np.int64]
     ) -> tuple[Array, Array]:
-        """Bound pairs of documents on the CPU, one by one."""
+        """Bound pairs of documents on the CPU, one by one; `mine` and `other` make them measures."""
+        if not len(first):
+            return np.zeros(0), np.zeros(0)
 
         def solve(pair: tuple[int, int]) -> tuple[float, float]:
             certificate = wfr.solve(
-                mine.measure(pair[0]),
-                other.measure(pair[1]),
-                eta=self.eta,
-                tol=self.tol,
-                atol=self.atol,
+                mine(pair[0]), other(pair[1]), eta=self.eta, tol=self.tol, atol=self.atol
             ).certificate
             return certificate.lower, certificate.upper
 
@@ -201,7 +213,7 @@ class _AllPairs:
         self._finish(*(pick[left].cpu().numpy() for pick in (first, second)))
 
     def _finish(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> None:
-        lower, upper = self.desk.finish(self.first, self.columns, first, second)
+        lower, upper = self.desk.finish(self.first.measure, self.columns.measure, first, second)
         self.lower[first, second] = np.maximum(self.lower[first, second], lower)
         self.upper[first, second] = np.minimum(self.upper[first, second], upper)
 

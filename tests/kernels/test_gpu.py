@@ -24,10 +24,11 @@ import wayfare as wf  # noqa: E402
 from strategies import Pair, cloud, pairs, weights  # noqa: E402
 from wayfare import ondevice, wfr  # noqa: E402
 from wayfare.errors import InputError, MissingExtraError, WayfareError  # noqa: E402
-from wayfare.kernels.gpu import engines, placed, problem, torches, tritons  # noqa: E402
+from wayfare.kernels.gpu import bounds, engines, placed, problem, torches, tritons  # noqa: E402
 from wayfare.kernels.gpu import pairs as batches  # noqa: E402
 from wayfare.many import Documents  # noqa: E402
 from wayfare.measure import Measure  # noqa: E402
+from wayfare.search import search_many  # noqa: E402
 
 DEVICES = [torch.device("cpu"), *([torch.device("cuda")] if HAS_GPU else [])]
 needs_triton = pytest.mark.skipif(not tritons.HAS_TRITON, reason="Triton is not installed")
@@ -385,6 +386,110 @@ def test_another_error_is_not_taken_for_memory():
         batches.in_blocks(broken, 4, 4)
 
 
+# ---- search -----------------------------------------------------------------------------------------
+
+
+def unit(found):
+    return [one.normalized() for one in found]
+
+
+@pytest.fixture(scope="module")
+def shelves():
+    """Two collections, with copies of a document across them, and queries, some of them documents."""
+    corpus = unit(documents(21, 90, most=16))
+    corpus[7] = corpus[60] = corpus[4]
+    queries = [
+        *unit(documents(22, 5, most=14)),
+        corpus[4],
+        corpus[9],
+        Measure(np.zeros((0, 16)), []),
+    ]
+    return [Documents.of_measures(corpus[:50]), Documents.of_measures(corpus[50:])], queries
+
+
+@pytest.mark.usefixtures("on_cpu")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"k": 5},
+        {"k": 1, "tol": 1e-2},
+        {"k": 200},
+        {"k": None, "within": 0.6},
+        {"k": 3, "within": 0.6},
+        {"k": 4, "allowed": True},
+        {"k": 5, "eta": 0.25},
+    ],
+)
+def test_batches_find_what_the_cpu_finds(shelves, asked):
+    collections, queries = shelves
+    asked = dict(asked)
+    if asked.pop("allowed", False):
+        mask = np.arange(50) % 3 > 0
+        asked["allowed"] = [mask, None]
+    mine = search_many(collections, queries, device="cuda", **asked)
+    theirs = search_many(collections, queries, **asked)
+    for a, b in zip(mine, theirs, strict=True):
+        # Every document of mass one is equally far from the zero measure: a tie on both.
+        assert a.exact == b.exact
+        assert len(a) == len(b)
+        # Where intervals overlap, the two may be in either order.
+        there = {id_: (low, high) for id_, _, low, high, _ in b}
+        assert set(a.ids) == set(there)
+        for id_, _, low, high, _ in a:
+            assert low <= there[id_][1] * (1 + 1e-9) + 1e-9
+            assert there[id_][0] <= high * (1 + 1e-9) + 1e-9
+        assert a.work.documents == b.work.documents
+        assert not a.ordered or np.all(np.diff(a.distances) >= 0)
+
+
+@pytest.mark.usefixtures("on_cpu")
+def test_copies_are_at_distance_0_in_the_order_of_their_ids(shelves):
+    collections, queries = shelves
+    hits = search_many(collections, queries, k=4, device="cuda")[5]
+    assert hits.ids[:3] == [4, 7, 60]
+    assert hits.distances[:3].max() <= 1e-7
+    # One of three copies at the border: a tie that the ids decide, and still exact.
+    hits = search_many(collections, queries, k=2, device="cuda")[5]
+    assert hits.ids == [4, 7]
+    assert hits.exact
+
+
+@pytest.mark.usefixtures("on_cpu")
+def test_searching_in_halves_finds_the_same(shelves, monkeypatch):
+    collections, queries = shelves
+    whole = search_many(collections, queries, k=3, device="cuda")
+    make = placed.vocabulary_table
+
+    def tight(first, second, eta, dtype):
+        if len(first) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return make(first, second, eta, dtype)
+
+    monkeypatch.setattr(placed, "vocabulary_table", tight)
+    for a, b in zip(whole, search_many(collections, queries, k=3, device="cuda"), strict=True):
+        assert a.ids == b.ids
+
+
+@place
+@settings(max_examples=25)
+@given(pair=pairs(most=20))
+def test_the_bound_by_words_is_below_the_value(where, pair):
+    sides = [put(Documents.of_measures([one]), where[1]) for one in (pair.first, pair.second)]
+    if sides[0].points.shape[1] != sides[1].points.shape[1]:
+        return
+    found = placed.vocabulary_table(*sides, pair.eta, torch.float32)
+    lower = float(bounds.word_bounds(found)[0, 0])
+    truth = wfr.solve(pair.first, pair.second, eta=pair.eta, tol=1e-6).certificate.upper
+    assert lower <= truth + slack_of(pair)
+
+
+@pytest.mark.usefixtures("on_cpu")
+@pytest.mark.parametrize("asked", [{"metric": "wmd"}, {"mode": "fast", "solves": 3}])
+def test_a_gpu_searches_exactly_under_wfr_alone(shelves, asked):
+    with pytest.raises(InputError, match=r"device: 'cuda' came; a GPU searches with"):
+        search_many(*shelves, k=3, device="cuda", **asked)
+
+
 # ---- what it says -----------------------------------------------------------------------------------
 
 
@@ -428,8 +533,9 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from wayfare.kernels.gpu import engines, fused
 names = fused.solve_in_registers.arg_names
-constants = dict(M={m}, N={n}, RELAX=1.8, FRESH=False)
-kinds = dict(stride="i32", depth="i32", power="fp32", first_starts="*i64", second_starts="*i64")
+constants = dict(M={m}, N={n}, RELAX=1.8)
+kinds = dict(stride="i32", depth="i32", fresh="i32", power="fp32")
+kinds |= dict(first_starts="*i64", second_starts="*i64")
 whole = ("first_words", "second_columns", "pair_first", "pair_second", "stages")
 signature = {{name: kinds.get(name, "*i32" if name in whole else "*{dtype}") for name in names
              if name not in constants}}

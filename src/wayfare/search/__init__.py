@@ -2,6 +2,7 @@
 
 hits.py       what a search answers
 cascade.py    WFR: bound, narrow, solve, prove
+on_device.py WFR for many queries at once on a GPU
 balanced.py   WMD by prefetch and prune; Hellinger
 paper.py      the paper's Algorithm 3
 door.py       search by name, many queries, and re-ranking

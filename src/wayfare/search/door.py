@@ -73,11 +73,7 @@ def search(
     >>> hits.ids, hits.exact
     ([0, 2], True)
     """
-    k = check_k(k)
-    if k is None and within is None:
-        raise InputError("k, within: neither came; give a number of neighbours or a radius")
-    if within is not None and not (np.isfinite(within) and within >= 0):
-        raise InputError(f"within: {within!r} came; give a distance of at least 0")
+    request = _request(k, within, eta, tol, atol)
     if metric not in _BY_METRIC:
         raise InputError(f"metric: {metric!r} came; search knows {', '.join(_BY_METRIC)}")
     if mode not in ("exact", "fast", "paper"):
@@ -92,11 +88,19 @@ def search(
         )
     masks = [None] * len(collections) if allowed is None else list(allowed)
     names = ids or _count_through(collections)
-    request = Request(k, within, check_eta(eta), check_tol(tol), check_tol(atol, "atol"))
     if mode == "paper":
         return search_paper(collections, query, request, masks, names)
     run = _BY_METRIC[metric]
     return run(collections, query, request, Budget(milliseconds, solves), masks, names)
+
+
+def _request(k: int | None, within: float | None, eta: float, tol: float, atol: float) -> Request:
+    k = check_k(k)
+    if k is None and within is None:
+        raise InputError("k, within: neither came; give a number of neighbours or a radius")
+    if within is not None and not (np.isfinite(within) and within >= 0):
+        raise InputError(f"within: {within!r} came; give a distance of at least 0")
+    return Request(k, within, check_eta(eta), check_tol(tol), check_tol(atol, "atol"))
 
 
 def _count_through(collections: Sequence[Documents]) -> Ids:
@@ -109,12 +113,16 @@ def search_many(
     queries: Sequence[Measure],
     *,
     n_jobs: int | None = None,
+    device: str = "cpu",
     **settings: Any,
 ) -> list[Hits]:
     """`search` for many queries over a pool of threads; the settings of `search`.
 
-    Queries are taken in groups whose words are compared with the corpus together.
+    Queries are taken in groups whose words are compared with the corpus together. `device="cuda"` takes
+    them to a GPU, for exact search under `wfr`; what only float64 can settle comes back to the CPU.
     """
+    if device != "cpu":
+        return _search_on_device(collections, queries, count_jobs(n_jobs), device, **settings)
     groups = [queries[start : start + GROUP] for start in range(0, len(queries), GROUP)]
 
     def answer(group: Sequence[Measure]) -> list[Hits]:
@@ -126,6 +134,36 @@ def search_many(
 
     with one_blas_thread():
         return list(chain.from_iterable(in_threads(answer, groups, count_jobs(n_jobs))))
+
+
+def _search_on_device(
+    collections: Sequence[Documents],
+    queries: Sequence[Measure],
+    jobs: int,
+    device: str,
+    *,
+    k: int | None = 10,
+    within: float | None = None,
+    eta: float = DEFAULT_ETA,
+    tol: float = 1e-3,
+    atol: float = 1e-12,
+    allowed: Sequence[NDArray[np.bool_] | None] | None = None,
+    ids: Ids | None = None,
+    **settings: Any,
+) -> list[Hits]:
+    from wayfare.kernels.gpu.torches import open_device
+    from wayfare.ondevice import Desk
+    from wayfare.search.on_device import search_batch
+
+    for name, only in (("metric", "wfr"), ("mode", "exact")):
+        if settings.pop(name, only) != only:
+            raise InputError(f'device: {device!r} came; a GPU searches with {name}="{only}" alone')
+    request = _request(k, within, eta, tol, atol)
+    desk = Desk(open_device(device), request.eta, request.tol, request.atol, jobs)
+    masks = [None] * len(collections) if allowed is None else list(allowed)
+    names = ids or _count_through(collections)
+    with one_blas_thread():
+        return search_batch(collections, queries, request, masks, names, desk)
 
 
 def rank(

@@ -4,6 +4,7 @@ torches.py   PyTorch at its door: the device, the install command, no TF32
 tritons.py   Triton, where it is installed
 problem.py   what a pass is, and how far its numbers may be off
 placed.py    documents on a device, and the table of their cosines
+bounds.py    lower bounds for search, for all documents at once
 plain.py     a pass over a padded batch, in plain PyTorch
 fused.py     a pass over pairs in registers, in Triton
 engines.py   who runs a pass

@@ -128,12 +128,12 @@ class Fused:
             t.tensor(now.stages, dtype=t.int32, device=like["device"]),
             len(now.stages),
             now.power,
+            int(now.fresh),
             low,
             high,
             M=m,
             N=n,
             RELAX=OVER_RELAXATION,
-            FRESH=now.fresh,
             num_warps=warps_for(m, n),
         )
         return low, high, potentials

@@ -117,12 +117,12 @@ def solve_in_registers(
     stages,
     depth,
     power,
+    fresh,
     out_low,
     out_high,
     M: tl.constexpr,
     N: tl.constexpr,
     RELAX: tl.constexpr,
-    FRESH: tl.constexpr,
 ):
     """One pass over the pair of this program: bounds on S, as computed, and the potentials.
 
@@ -148,11 +148,12 @@ def solve_in_registers(
     row_part, col_part = _parts(h, M)
     least = tl.min(row_part, axis=0)
     split = tl.max(tl.where(row_part < NONE, row_part, least), axis=0) > least
-    if FRESH:
+    if fresh > 0:
         # a_i = max_j h_ij^2, b_j = max_i h_ij^2 / a_i: feasible, tight in every row.
         reach = tl.max(h, axis=1)
         across = tl.max(h_t * inverse(reach)[None, :], axis=1)
-        rows, cols = 2.0 * log2(reach), 2.0 * log2(across)
+        rows = 2.0 * log2(reach)
+        cols = 2.0 * log2(across)
     else:
         rows = tl.load(potentials + i)
         cols = tl.load(potentials + M + j)

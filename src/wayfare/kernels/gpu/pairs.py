@@ -40,12 +40,13 @@ class Goal:
 
 @dataclass(frozen=True)
 class Narrowed:
-    """Bounds on J of each pair, in float64, which are still open, and the sweeps each took."""
+    """Bounds on J of each pair, in float64, which are still open, the masses and the sweeps."""
 
     lower: Tensor
     upper: Tensor
     open: Tensor
     sweeps: Tensor
+    total: Tensor
 
     def put(self, some: Any, found: Narrowed) -> None:
         """Take in what was found of some of the pairs."""
@@ -65,7 +66,7 @@ def nothing_found(mine: Any, other: Any, first: Tensor, second: Tensor) -> Narro
     apart = (p.sqrt() - q.sqrt()).square()
     # Near equal masses the square does not cancel, but its roots are rounded.
     lower = t.where(empty, total, (apart - ROOTS * total).clamp(min=0.0))
-    return Narrowed(lower, total.clone(), ~empty, t.zeros_like(first, dtype=t.int32))
+    return Narrowed(lower, total.clone(), ~empty, t.zeros_like(first, dtype=t.int32), total)
 
 
 @dataclass(frozen=True)
