@@ -22,6 +22,7 @@ Times are medians after a warm-up, from arrays on the host to arrays on the host
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import statistics
 import sys
@@ -29,6 +30,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,6 +144,7 @@ class Card(NamedTuple):
 
 
 def measure(folder: Path, only: list[str], device: str) -> None:
+    stand_in()
     import torch
 
     place = torch.device(device)
@@ -179,6 +182,16 @@ def head(place: Any, r8: Any, card: Card) -> None:
     )
     sizes = [np.diff(side.indptr) for side in r8]
     print(f"r8: {len(r8[0])} x {len(r8[1])}, {sizes[0].mean():.1f} and {sizes[1].mean():.1f} words")
+
+
+def stand_in() -> None:
+    """One thread for BLAS from the start, where the package that sets it later is missing."""
+    if importlib.util.find_spec("threadpoolctl") is None:
+        limits = SimpleNamespace(restore_original_limits=lambda: None)
+        controller = SimpleNamespace(limit=lambda **_: limits)
+        module: Any = ModuleType("threadpoolctl")
+        module.ThreadpoolController = lambda: controller
+        sys.modules["threadpoolctl"] = module
 
 
 def synchronised(place: Any) -> None:

@@ -470,6 +470,16 @@ def test_searching_in_halves_finds_the_same(shelves, monkeypatch):
         assert a.ids == b.ids
 
 
+@pytest.mark.usefixtures("on_cpu")
+def test_an_index_answers_batches_on_a_gpu(tmp_path):
+    texts = ["rain and wind", "wind on the river", "a quiet evening", "the bank lifts its rates"]
+    with wf.Index.build(tmp_path / "news.index", wf.Corpus.from_texts(texts)) as index:
+        mine = index.search(["rain", "rates rise"], k=2, device="cuda")
+        theirs = index.search(["rain", "rates rise"], k=2)
+    assert [one.ids for one in mine] == [one.ids for one in theirs]
+    assert [one.texts for one in mine] == [one.texts for one in theirs]
+
+
 @place
 @settings(max_examples=25)
 @given(pair=pairs(most=20))

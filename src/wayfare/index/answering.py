@@ -53,6 +53,7 @@ def answer(there: Snapshot, query: Any, asked: Asked) -> Hits | list[Hits]:
         there.collections,
         measures,
         n_jobs=1 if one else asked.n_jobs,
+        device=asked.device,
         allowed=there.allowed(numbers, asked.where),
         ids=there.names,
         **settings_of(there, asked),
@@ -63,8 +64,6 @@ def answer(there: Snapshot, query: Any, asked: Asked) -> Hits | list[Hits]:
 
 def settings_of(there: Snapshot, asked: Asked) -> dict[str, Any]:
     """What a search is told: the caller's word, or else the index's."""
-    if asked.device != "cpu":
-        raise InputError(f'device: {asked.device!r} came; an index is searched on "cpu"')
     s = there.settings
     k = NEAREST if asked.k is None and asked.within is None else asked.k
     return {

@@ -241,7 +241,8 @@ class Index:
         `eta`, `tol` and `metric` are the defaults of the index unless they are given. `mode`,
         `milliseconds` and `solves` are those of `wayfare.search.search`. `ids` and `where` restrict the
         search to some documents: `where={"label": "earn", "year": [1987, 1988]}` asks for equality with
-        a value, or with one of a list. `n_jobs` threads share several queries (None: one a core).
+        a value, or with one of a list. `n_jobs` threads share several queries (None: one a core);
+        `device="cuda"` takes them to a GPU, for exact search under `wfr`.
 
         Raises `InputError` for arguments, unknown ids and unknown names in `where`.
         """

@@ -152,7 +152,7 @@ class _Round:
             likely.scatter_(1, self.lower.topk(count, dim=1, largest=False).indices, True)
             self._solve(likely & (self.lower <= self.cut))
         # A few sweeps on what is left show most of it to be too far.
-        self._narrow(self.upper.isinf() & self._in_play(), problem.SHALLOW[:1])
+        self._narrow(self.upper.isinf() & self._in_play(), problem.SHALLOW)
         self._solve(self._open() & self._in_play())
         for tol in BORDER_TOLS:
             border = self._border()

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from wayfare.kernels.cpu.anneal import FIRST_POWER, STAGES
 from wayfare.kernels.gpu.torches import torch
 
 __all__ = [
@@ -50,19 +49,20 @@ class Pass:
     fresh: bool = False
 
 
-def _passes(cuts: tuple[int, ...]) -> tuple[Pass, ...]:
-    """The stages of the CPU, cut into passes."""
-    starts, stages = (0, *cuts), [int(length) for length in STAGES]
-    return tuple(
-        Pass(FIRST_POWER * 2.0**start, tuple(stages[start:stop]), fresh=start == 0)
-        for start, stop in zip(starts, (*cuts, len(stages)), strict=True)
-    )
-
-
-# A certificate costs about as much as five sweeps: a pass is some stages long.
-PASSES = _passes((4, 6, 7, 8))
-# Where most problems only have to be shown to be far, the first look comes sooner.
-SHALLOW = _passes((2, 4, 6, 7, 8))
+# The stages of the CPU, cut where problems get done: on R8 at eta = 1/3 nearly all in the first pass, at
+# 1/2 in the first three, at 1 in the fourth and fifth. A certificate costs about as much as five sweeps.
+PASSES = (
+    Pass(8.0, (2, 2, 4, 4), fresh=True),
+    Pass(128.0, (6,)),
+    Pass(256.0, (10,)),
+    Pass(512.0, (16,)),
+    Pass(1024.0, (24,)),
+    Pass(1024.0, (40,)),
+    Pass(2048.0, (64,)),
+    Pass(2048.0, (64,)),
+)
+# Where most problems only have to be shown to be far.
+SHALLOW = (Pass(8.0, (2, 2), fresh=True),)
 
 
 def rounding_of(sizes: Tensor, slack: float, dtype: Any) -> Tensor:
