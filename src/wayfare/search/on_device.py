@@ -96,7 +96,7 @@ class _Shelf:
 
     def measure(self, row: int) -> Measure:
         (number,), (at,) = self.where(np.array([row]))
-        return self.collections[number].measure(int(at))
+        return self.collections[int(number)].measure(int(at))
 
     def same(self, one: int, other: int) -> bool:
         """Whether two documents are one and the same measure."""
