@@ -168,9 +168,7 @@ def pairwise_bounds(
     """
     first, second, used = _two_corpora(a, b, vectors)
     eta, tol, atol = _eta(eta, used), check_tol(tol), check_tol(atol, "atol")
-    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
-        raise InputError(f"dtype: {dtype!r} came; give float32, float64 or None")
-    precision = None if dtype is None else np.dtype(dtype).type
+    precision = _precision(dtype)
     jobs = count_jobs(n_jobs)
     if device == "cpu":
         lower, upper = _on_threads(first, second, (eta, tol, atol), precision, jobs, progress)
@@ -252,6 +250,15 @@ def _mirrored(upper_triangle: Array) -> Array:
     return np.asarray(upper_triangle + upper_triangle.T)
 
 
+def _precision(dtype: Any) -> Any:
+    if dtype is None:
+        return None
+    for kind in (np.float32, np.float64):
+        if dtype in (kind, kind.__name__, np.dtype(kind)):
+            return kind
+    raise InputError(f"dtype: {dtype!r} came; give float32, float64 or None")
+
+
 def _eta(eta: float | None, vectors: Any) -> float:
     if eta is not None:
         return check_eta(eta)
@@ -315,7 +322,9 @@ def _words(
     documents: Iterable[str | Sequence[str]], tokenizer: Callable[[str], Sequence[str]] | None
 ) -> list[Sequence[str]]:
     """The words of texts; a list of words stays as it is."""
-    split = tokenizer or DEFAULT_TOKENIZER
+    split = DEFAULT_TOKENIZER if tokenizer is None else tokenizer
+    if not callable(split):
+        raise InputError(f"tokenizer: {split!r} came; give a function from str to a list of str")
     return [split(one) if isinstance(one, str) else one for one in documents]
 
 

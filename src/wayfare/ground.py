@@ -69,7 +69,8 @@ def distances(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(cdist(x, y))
     np.sqrt(spread, out=spread, where=spread > 0)
     if len(i):
-        spread[i, j] = np.linalg.norm(x[i] - y[j], axis=1)
+        with np.errstate(over="ignore"):
+            spread[i, j] = np.linalg.norm(x[i] - y[j], axis=1)
     return np.asarray(spread)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare import wfr
+from wayfare.errors import InputError
 from wayfare.ground import CosineTable
 from wayfare.measure import Measure
 from wayfare.points import Points
@@ -90,6 +91,16 @@ class Query:
         return self.weights / self.mass if self.mass else self.weights
 
 
+def _check_one_space(measures: Sequence[Measure]) -> None:
+    dims = [(m.dim, at) for at, m in enumerate(measures) if len(m)]
+    for dim, at in dims:
+        if dim != dims[0][0]:
+            raise InputError(
+                f"measure {at} has {dim} dimensions, measure {dims[0][1]} {dims[0][0]}; "
+                "take the points of all from the same vectors"
+            )
+
+
 class Scratch:
     """The workspaces of one thread, for problems of up to m x n points."""
 
@@ -145,6 +156,7 @@ class Documents:
     def of_measures(cls, measures: Sequence[Measure]) -> Documents:
         """Measures as documents, each with points of its own."""
         dim = max((m.dim for m in measures), default=0)
+        _check_one_space(measures)
         kept = [np.flatnonzero(m.weights) for m in measures]
         sizes = [len(keep) for keep in kept]
         parts = [m.points[keep] for m, keep in zip(measures, kept, strict=True) if len(keep)]
@@ -254,6 +266,11 @@ class Documents:
 
     def query(self, measure: Measure) -> Query:
         """Prepare a measure as a query: find the points that these documents have too."""
+        if len(measure) and len(self.points) and measure.dim != self.points.shape[1]:
+            raise InputError(
+                f"a measure has {measure.dim} dimensions, the documents {self.points.shape[1]}; "
+                "take the points of both from the same vectors"
+            )
         keep = np.flatnonzero(measure.weights)
         own = self.shared.find(measure.points[keep])
         order = np.argsort(own, kind="stable")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfare.errors import InputError
 
-__all__ = ["Measure"]
+__all__ = ["Measure", "check_same_space"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +63,18 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"Measure({len(self)} points in {self.dim} dimensions, mass {self.mass:.6g})"
+
+
+def check_same_space(first: Measure, second: Measure) -> None:
+    """Raise `InputError` for measures whose points cannot be compared.
+
+    >>> check_same_space(Measure([[0.0]], [1.0]), Measure([], []))
+    """
+    if len(first) and len(second) and first.dim != second.dim:
+        raise InputError(
+            f"the first measure has {first.dim} dimensions, the second {second.dim}; "
+            "take the points of both from the same vectors"
+        )
 
 
 def _points(points: ArrayLike) -> NDArray[Any]:

@@ -46,6 +46,6 @@ def metric_named(name: str) -> Metric:
         ...
     wayfare.errors.InputError: metric: 'euclid' came; give one of wfr, wmd, wmd-wfr-cost, ...
     """
-    if name not in METRICS:
+    if not isinstance(name, str) or name not in METRICS:
         raise InputError(f"metric: {name!r} came; give one of {', '.join(METRICS)}")
     return METRICS[name]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from wayfare.errors import InputError
 from wayfare.ground import check_eta, check_tol, cosines
-from wayfare.measure import Measure
+from wayfare.measure import Measure, check_same_space
 from wayfare.solution import Certificate, Plan, Solution, Status, Work
 from wayfare.threads import one_blas_thread
 
@@ -132,16 +132,12 @@ def solve(
 
 def _prepare(first: Measure, second: Measure, eta: float) -> _Problem:
     """Drop weightless points and points without a partner, and bring both measures to mass one."""
+    check_same_space(first, second)
     first_mass, second_mass = first.mass, second.mass
     if len(first) == 0 or len(second) == 0 or first_mass == 0.0 or second_mass == 0.0:
         none = np.zeros(0, np.intp)
         return _Problem(
             np.zeros((0, 0)), np.zeros(0), np.zeros(0), none, none, first_mass, second_mass
-        )
-    if first.dim != second.dim:
-        raise InputError(
-            f"the first measure has {first.dim} dimensions, the second {second.dim}; "
-            "take the points of both from the same vectors"
         )
     rows, cols = np.flatnonzero(first.weights), np.flatnonzero(second.weights)
     h = cosines(first.points[rows], second.points[cols], eta)

@@ -11,6 +11,7 @@ All of them but `hellinger` compare measures of equal mass.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from wayfare.errors import InputError
 from wayfare.ground import check_eta, cosines, costs, distances
-from wayfare.measure import Measure
+from wayfare.measure import Measure, check_same_space
 from wayfare.solution import Certificate, Plan, Solution, Status, Work
 
 __all__ = ["hellinger", "rwmd", "wcd", "wmd", "wmd_wfr_cost"]
@@ -37,7 +38,7 @@ def wmd(first: Measure, second: Measure) -> Solution:
     >>> wmd(Measure([[0.0]], [1.0]), Measure([[3.0]], [1.0])).value
     3.0
     """
-    return _transport("wmd", first, second, distances(first.points, second.points), None)
+    return _transport("wmd", first, second, distances, None)
 
 
 def wmd_wfr_cost(first: Measure, second: Measure, *, eta: float = 0.5) -> Solution:
@@ -47,8 +48,7 @@ def wmd_wfr_cost(first: Measure, second: Measure, *, eta: float = 0.5) -> Soluti
     <Status.INFEASIBLE: 'infeasible'>
     """
     eta = check_eta(eta)
-    cost = costs(cosines(first.points, second.points, eta))
-    return _transport("wmd-wfr-cost", first, second, cost, eta)
+    return _transport("wmd-wfr-cost", first, second, lambda x, y: costs(cosines(x, y, eta)), eta)
 
 
 def rwmd(first: Measure, second: Measure) -> Solution:
@@ -87,17 +87,13 @@ def hellinger(first: Measure, second: Measure) -> Solution:
     >>> round(hellinger(Measure([[0.0], [1.0]], [0.5, 0.5]), Measure([[1.0]], [1.0])).objective, 6)
     0.585786
     """
-    if len(first) and len(second) and first.dim != second.dim:
-        raise InputError(
-            f"the first measure has {first.dim} dimensions, the second {second.dim}; "
-            "take the points of both from the same vectors"
-        )
+    check_same_space(first, second)
     places: dict[bytes, int] = {}
     rows = [places.setdefault(p.tobytes(), len(places)) for p in first.points.astype(np.float64)]
     cols = [places.setdefault(p.tobytes(), len(places)) for p in second.points.astype(np.float64)]
     mu = np.bincount(np.array(rows, np.int64), first.weights, len(places))
     nu = np.bincount(np.array(cols, np.int64), second.weights, len(places))
-    objective = float(np.sum((np.sqrt(mu) - np.sqrt(nu)) ** 2))
+    objective = min(float(np.sum((np.sqrt(mu) - np.sqrt(nu)) ** 2)), first.mass + second.mass)
     return _closed("hellinger", float(np.sqrt(objective / 2)), first, second, objective)
 
 
@@ -121,13 +117,9 @@ def _closed(
 
 def _balanced(metric: str, first: Measure, second: Measure) -> float | None:
     """The common mass; None where nothing can be carried; an error where the masses differ."""
+    check_same_space(first, second)
     if first.mass == 0.0 or second.mass == 0.0:
         return None
-    if first.dim != second.dim:
-        raise InputError(
-            f"the first measure has {first.dim} dimensions, the second {second.dim}; "
-            "take the points of both from the same vectors"
-        )
     if abs(first.mass - second.mass) > EQUAL_MASS * max(first.mass, second.mass):
         raise InputError(
             f"metric={metric!r} moves mass without changing it, and masses {first.mass:g} and "
@@ -141,14 +133,18 @@ def _no_plan(first: Measure, second: Measure) -> float:
 
 
 def _transport(
-    metric: str, first: Measure, second: Measure, cost: Array, eta: float | None
+    metric: str,
+    first: Measure,
+    second: Measure,
+    cost_of: Callable[[Array, Array], Array],
+    eta: float | None,
 ) -> Solution:
     mass = _balanced(metric, first, second)
     if mass is None:
         return _closed(metric, _no_plan(first, second), first, second)
     rows, cols = np.flatnonzero(first.weights), np.flatnonzero(second.weights)
     mu, nu = first.weights[rows] / first.mass, second.weights[cols] / second.mass
-    cost = np.ascontiguousarray(cost[np.ix_(rows, cols)])
+    cost = cost_of(first.points[rows], second.points[cols])
     plan, phi, psi = _network_simplex(mu, nu, cost)
     upper = mass * float(np.sum(cost[plan > 0] * plan[plan > 0]))
     lower = mass * float(phi @ mu + psi @ nu) if np.isfinite(upper) else float("inf")

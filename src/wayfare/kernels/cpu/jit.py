@@ -56,11 +56,10 @@ _announced = False
 def announce_compilation(kernel: Any) -> None:
     """Say on the terminal, once, that `kernel` is about to be compiled, if it is not cached yet."""
     global _announced
-    if _announced:
+    if _announced or is_compiled(kernel) or not sys.stderr.isatty():
         return
     _announced = True
-    if not is_compiled(kernel) and sys.stderr.isatty():
-        print("wayfare: compiling kernels for this machine, once (about 15 s) ...", file=sys.stderr)
+    print("wayfare: compiling kernels for this machine, once (about 15 s) ...", file=sys.stderr)
 
 
 def is_compiled(kernel: Any) -> bool:

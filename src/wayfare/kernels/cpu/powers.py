@@ -121,11 +121,11 @@ def _exp2(x: Any) -> Any:
         x = min(max(x, real(-MOST)), real(MOST))
         floor = whole(whole(x + real(128.5)) - whole(128))
         t = x - real(floor)
-        y = real(0.0013333558)
-        y = y * t + real(0.0096181291)
-        y = y * t + real(0.0555041087)
-        y = y * t + real(0.2402265070)
-        y = y * t + real(0.6931471806)
+        y = real(0.0013264726)
+        y = y * t + real(0.0096715131)
+        y = y * t + real(0.0555073375)
+        y = y * t + real(0.2402224208)
+        y = y * t + real(0.6931469776)
         return _times_power(y * t + real(1), floor)
 
     return exp2
