@@ -1,4 +1,4 @@
-"""Every example of every page in docs/ runs, from top to bottom, in an empty folder.
+"""Every example of the README and of every page in docs/ runs, from top to bottom, in an empty folder.
 
 An example that wants an optional library stands in a code block after `<!-- needs: name -->`, and
 is left out where that library is not installed.
@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-PAGES = sorted((Path(__file__).resolve().parents[1] / "docs").glob("*.md"))
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NEEDS = re.compile(r"<!-- needs: (\w+) -->\n+```.*?```", re.DOTALL)
 
 
