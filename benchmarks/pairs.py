@@ -72,6 +72,7 @@ def main() -> None:
         blocks(texts, asked.documents, asked.sample, Path(asked.shared))
         rates()
         overhead()
+        eight_digits()
     processes()
 
 
@@ -289,6 +290,19 @@ def overhead() -> None:
         took = median(partial(many_calls, here, there, eta))
         sweeps = wf.distance(here, there, eta=eta).work.sweeps
         print(f"  {f'eta {eta:.3f}':46} {took / CALLS * 1e6:6.0f} us {sweeps:6}", flush=True)
+
+
+def eight_digits() -> None:
+    rng = np.random.default_rng(0)
+    print(f"\n{'one call of wf.distance with tol 1e-8':54} {'':>4} {'newton':>6}")
+    for eta in ETAS:
+        unit = rng.standard_normal((400, 100)) + 0.7 * rng.standard_normal(100)
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        here, there = (wf.Measure(part, rng.dirichlet(np.ones(200))) for part in np.split(unit, 2))
+        answer = wf.distance(here, there, eta=eta, tol=1e-8)
+        took = median(partial(wf.distance, here, there, eta=eta, tol=1e-8))
+        said = f"eta {eta:.3f}, 200 words a side, {answer.status.value}"
+        print(f"  {said:46} {took * 1e3:6.0f} ms {answer.work.newton_steps:6}", flush=True)
 
 
 TEXTS = "'Rain falls on the river', 'Snow falls on the lake'"
