@@ -3,9 +3,10 @@
     python benchmarks/pairs.py [--documents 140] [--sample 60] [--shared ../shared]
 
 R8 documents in GloVe and in built-in vectors, both at unit length: all pairs of two times 140 seeded
-documents through `pairwise`, points to certified distances, in microseconds of processor time a pair (median of five; other work on
-the machine changes it less than the time on the clock, and on one idle core the two are the same).
-The rivals are slower, so they solve a seeded sample of the same pairs, and are given what helps them:
+documents through `pairwise`, points to certified distances, in microseconds of processor time a pair
+(median of five; other work on the machine changes it less than the time on the clock, and on one idle
+core the two are the same). The rivals are slower, so they solve a seeded sample of the same pairs, and
+are given what helps them:
 
     mm_unbalanced    POT's majorisation-minimisation, costs included: "as it stops" by itself, which
                      knows no gap; and "same gap", stopped by an oracle at the iteration where its own
@@ -15,7 +16,8 @@ The rivals are slower, so they solve a seeded sample of the same pairs, and are 
     reference        our own float64 NumPy of the paper's algorithms and schedule, cosines included
     wmdistance       gensim's, words included; its vectors are looked up by word
 
-Below the table: multiply-adds a second, then what a call, an import (on the clock) and a first call cost.
+Below the table: multiply-adds a second, then what a call costs, and on the clock an import and a first
+call.
 """
 
 from __future__ import annotations
