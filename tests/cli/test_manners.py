@@ -83,6 +83,7 @@ def test_choices_are_the_library_s():
         (["distance", "-", "-"], "only one can come from standard input"),
         (["explain", A, "rain", "--metric", "wmd-wfr-cost", "--eta", "0.01"], "no plan"),
         (["explain", A, B, "--svg", "no/such/folder/plan.svg"], "No such file"),
+        (["explain", A, B, "--figure", "plan.xyz"], "ends in .png"),
         (["search", "nowhere.jsonl", "rain"], "there is no file 'nowhere.jsonl'"),
         (["search", "news.jsonl", "rain", "--text-column", "body"], "no column 'body'"),
         (["search", "news.jsonl", "rain", "--where", "label=x"], "only an index"),
@@ -197,7 +198,7 @@ def test_an_interrupt_is_clean(tmp_path):
     command = [
         sys.executable,
         "-c",
-        "from wayfare.cli import main; main()",
+        "from wayfare.cli import main; print('ready', flush=True); main()",
         "distance",
         "rain",
         "-",
@@ -209,7 +210,8 @@ def test_an_interrupt_is_clean(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as running:
-        time.sleep(1.5)  # it waits for standard input by now
+        assert running.stdout.readline() == b"ready\n"
+        time.sleep(0.5)  # it waits for standard input by now
         running.send_signal(signal.SIGINT)
         running.wait(30)
         said = running.stderr.read().decode()

@@ -12,6 +12,7 @@ from wayfare.cli import options as opt
 from wayfare.cli.distance import solve
 from wayfare.cli.documents import texts_of
 from wayfare.cli.output import console, form_of, note, show
+from wayfare.errors import InputError
 
 if TYPE_CHECKING:
     from wayfare.explain import Explanation
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 COLUMNS = ["kind", "word", "to", "sent", "received", "closeness", "price"]
+FIGURES = ("png", "pdf", "svg")
 _PICTURE = "Picture"
 
 
@@ -102,11 +104,22 @@ def _pictures(
     theme: Any,
     most: int,
 ) -> list[Path]:
+    from wayfare.atomic import whole_file
+
     if svg is not None:
-        svg.write_text(why.to_svg(most=most, theme=theme), encoding="utf-8")
+        with whole_file(svg) as file:
+            file.write(why.to_svg(most=most, theme=theme).encode())
     if html is not None:
-        html.write_text(why.to_html(most=most, theme=theme), encoding="utf-8")
+        with whole_file(html) as file:
+            file.write(why.to_html(most=most, theme=theme).encode())
     if figure is not None:
+        kind = figure.suffix.removeprefix(".").lower()
+        if kind not in FIGURES:
+            raise InputError(
+                f"--figure: {figure} came; give a name that ends in .{', .'.join(FIGURES)}"
+            )
         shown: Any = "light" if theme == "auto" else theme
-        why.figure(most=most, theme=shown).savefig(figure)
+        drawn = why.figure(most=most, theme=shown)
+        with whole_file(figure) as file:
+            drawn.savefig(file, format=kind)
     return [path for path in (svg, html, figure) if path is not None]

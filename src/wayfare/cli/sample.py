@@ -6,6 +6,8 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
+from wayfare.atomic import whole_file
+
 __all__ = ["sample", "write_sample"]
 
 
@@ -25,4 +27,5 @@ def sample() -> list[dict[str, str]]:
 
 def write_sample(path: Path) -> None:
     """Write the corpus as JSON lines, for a first try of the other commands."""
-    path.write_text(_content(), encoding="utf-8")
+    with whole_file(path) as file:
+        file.write(_content().encode())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wayfare.explain.palette import DARK, LIGHT, Palette, Theme, check_theme
 from wayfare.explain.svg import to_svg
 from wayfare.explain.table import lines
-from wayfare.explain.wording import column, subtitle, title
+from wayfare.explain.wording import column, title
 
 if TYPE_CHECKING:
     from wayfare.explain.explanation import Explanation
@@ -91,7 +91,7 @@ def _table(found: Explanation) -> str:
     )
     return (
         f"<details><summary>The ledger: {len(body)} lines that add up to {prices[-1]}</summary>"
-        f'<div class="ledger"><p>{escape(subtitle(found))}</p><table><thead><tr>'
+        f'<div class="ledger"><table><thead><tr>'
         '<th class="n">price</th><th class="n">mass</th><th>word</th><th>what became of it</th>'
         f'</tr></thead><tbody>{rows}</tbody><tfoot><tr><td class="n">{prices[-1]}</td>'
         f"<td></td><td></td><td>in all</td></tr></tfoot></table></div></details>"

@@ -31,8 +31,13 @@ class _Columns:
     key: str
 
     @property
+    def roomy(self) -> bool:
+        """Whether masses fit beside the names."""
+        return self.width >= 520
+
+    @property
     def names(self) -> float:
-        return min(0.29 * self.width, 220.0)
+        return min((0.29 if self.roomy else 0.33) * self.width, 220.0)
 
     @property
     def left(self) -> float:
@@ -44,8 +49,8 @@ class _Columns:
 
     @property
     def letters(self) -> int:
-        # Beside the name stands its mass, in small figures.
-        return int((self.names - MARGIN - 40) / LETTER)
+        # Beside the name stands its mass, in small figures, where there is room.
+        return int((self.names - (MARGIN + 40 if self.roomy else 20)) / LETTER)
 
 
 def to_svg(drawing: Drawing, theme: Theme = "auto", width: float = WIDTH) -> str:
@@ -53,7 +58,9 @@ def to_svg(drawing: Drawing, theme: Theme = "auto", width: float = WIDTH) -> str
     check_theme(theme)
     key = "w" + hashlib.blake2b(repr((drawing, width)).encode(), digest_size=5).hexdigest()
     at = _Columns(float(width), key)
-    height = HEAD + drawing.height + FOOT
+    legend = list(_legend(drawing, at))
+    rows = max((row for _, row, _, _ in legend), default=0)
+    height = HEAD + drawing.height + FOOT + 18 * rows
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="wayfare {key}" role="img" '
         f'viewBox="0 0 {width:g} {height:.0f}" width="{width:g}" height="{height:.0f}" '
@@ -70,7 +77,7 @@ def to_svg(drawing: Drawing, theme: Theme = "auto", width: float = WIDTH) -> str
         *(line for bar in drawing.left for line in _bar(bar, at, left=True)),
         *(line for bar in drawing.right for line in _bar(bar, at, left=False)),
         "</g>",
-        *_legend(drawing, at, HEAD + drawing.height + 28),
+        *(_entry(one, HEAD + drawing.height + 28) for one in legend),
         "</svg>",
     ]
     return "\n".join(parts)
@@ -179,7 +186,7 @@ def _bar(bar: Bar, at: _Columns, *, left: bool) -> Iterator[str]:
     mark = ("−" if left else "+") if bar.alone > 0.5 * bar.mass else ""
     kind = "destroyed" if left else "created"
     name = _text(_cut(bar.name, (at.letters - (2 if mark else 0)) * LETTER))
-    number = f'<tspan class="number">{short(bar.mass)}</tspan>'
+    number = f'<tspan class="number">{short(bar.mass)}</tspan>' if at.roomy else ""
     sign = f'<tspan class="{kind}" font-weight="700">{mark}</tspan>' if mark else ""
     words = [number, name, sign] if left else [sign, name, number]
     spaced = "\N{NO-BREAK SPACE} ".join(word for word in words if word)
@@ -213,8 +220,11 @@ def _alone(bar: Bar, at: _Columns, *, left: bool) -> Iterator[str]:
     yield f'<path d="{shape}" fill="url(#{at.key}-{pattern})" mask="url(#{at.key}-{mask})">{tip}</path>'
 
 
-def _legend(drawing: Drawing, at: _Columns, y: float) -> Iterator[str]:
-    """What the three looks mean; those only that are there."""
+_Entry = tuple[float, int, str, str]  # where it starts, its row, its look, its words
+
+
+def _legend(drawing: Drawing, at: _Columns) -> Iterator[_Entry]:
+    """What the three looks mean, those only that are there, in as many rows as they need."""
     entries = []
     if drawing.ribbons:
         entries.append((f"url(#{at.key}-r4)", "carried, paler where it costs more"))
@@ -222,11 +232,22 @@ def _legend(drawing: Drawing, at: _Columns, y: float) -> Iterator[str]:
         entries.append((f"url(#{at.key}-hatch)", "− destroyed"))
     if any(bar.alone > 0 for bar in drawing.right):
         entries.append((f"url(#{at.key}-dots)", "+ created"))
-    x = MARGIN
-    for fill, words in entries:
-        yield f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="26" height="10" fill="{fill}"/>'
-        yield f'<text class="number" x="{x + 32:.1f}" y="{y:.1f}">{_text(words)}</text>'
-        x += 32 + 6.2 * len(words) + 22
+    x, row = MARGIN, 0
+    for look, words in entries:
+        width = 32 + 6.2 * len(words)
+        if x > MARGIN and x + width > at.width - 10:
+            x, row = MARGIN, row + 1
+        yield x, row, look, words
+        x += width + 22
+
+
+def _entry(entry: _Entry, top: float) -> str:
+    x, row, look, words = entry
+    y = top + 18 * row
+    return (
+        f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="26" height="10" fill="{look}"/>'
+        f'<text class="number" x="{x + 32:.1f}" y="{y:.1f}">{_text(words)}</text>'
+    )
 
 
 def _description(drawing: Drawing) -> str:
