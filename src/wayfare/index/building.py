@@ -18,9 +18,9 @@ from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.index import facets, words
 from wayfare.index.catalog import Catalog, stored
+from wayfare.index.description import describe_tokenizer, describe_vectors, describe_weighting
 from wayfare.index.files import HEAD, publish, remove, sync_file, sync_folder
 from wayfare.index.lock import writing
-from wayfare.index.reading import describe_tokenizer, describe_vectors, describe_weighting
 from wayfare.index.segments import Segment
 from wayfare.index.settings import Settings
 from wayfare.index.shelving import Part, write_shelf

@@ -1,8 +1,6 @@
-"""How an index reads texts: its tokeniser, its weighting and its vectors, kept and found again.
+"""How an index reads texts: its words, its vectors, its tokeniser, its weighting.
 
-What has a description of its own is described and made again: the tokeniser of wayfare.text, the
-named weightings with what they were fitted to, the built-in vectors. Code is never stored: a function
-of the caller's is kept by its name only, and must be handed in again where it is wanted.
+All of them are looked up or made when they are first wanted: opening an index reads none of them.
 """
 
 from __future__ import annotations
@@ -10,70 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfare.errors import InputError, VectorsMismatchError
 from wayfare.index.catalog import Catalog, plain, stored
 from wayfare.index.settings import Settings
-from wayfare.text import Tokenizer
-from wayfare.vectors import WordVectors
-from wayfare.weighting import (
-    Custom,
-    Fitted,
-    FittedSif,
-    FittedTfidf,
-    Nbow,
-    RawCounts,
-)
 
-__all__ = ["Reading", "describe_tokenizer", "describe_vectors", "describe_weighting"]
+if TYPE_CHECKING:
+    from wayfare.weighting import Fitted
+
+__all__ = ["Handed", "Reading"]
 
 Tokenize = Callable[[str], Sequence[str]]
 Arrays = dict[str, NDArray[np.float64]]
-
-
-def describe_tokenizer(tokenizer: Tokenize | None) -> dict[str, Any] | None:
-    """A tokeniser as JSON: its settings, or the name of a function."""
-    if tokenizer is None:
-        return None
-    if isinstance(tokenizer, Tokenizer):
-        stop = tokenizer.stop_words
-        return {
-            "lowercase": tokenizer.lowercase,
-            "stop_words": stop if stop is None or isinstance(stop, str) else sorted(stop),
-            "fingerprint": tokenizer.fingerprint,
-        }
-    return {"function": getattr(tokenizer, "__qualname__", type(tokenizer).__name__)}
-
-
-def describe_weighting(fitted: Fitted | None) -> tuple[dict[str, Any] | None, Arrays]:
-    """A fitted weighting as JSON, and the numbers of its fit."""
-    if fitted is None:
-        return None, {}
-    told: dict[str, Any] = {"fingerprint": fitted.fingerprint}
-    if isinstance(fitted, FittedTfidf):
-        return told | {"name": "tfidf", "documents": fitted.documents}, {"fit": fitted.idf}
-    if isinstance(fitted, FittedSif):
-        return told | {"name": "sif", "a": fitted.a}, {"fit": fitted.probability}
-    if isinstance(fitted, Nbow | RawCounts):
-        return told | {"name": fitted.fingerprint}, {}
-    return told | {"name": None}, {}
-
-
-def describe_vectors(vectors: Any) -> dict[str, Any] | None:
-    """Vectors as JSON: what tells them from others, and whether they are the built-in ones."""
-    if vectors is None:
-        return None
-    unit = getattr(vectors, "unit", True)
-    return {
-        "fingerprint": vectors.fingerprint,
-        "name": getattr(vectors, "name", type(vectors).__name__),
-        "unit": unit,
-        "builtin": WordVectors._defaults.get(unit) is vectors,
-    }
 
 
 class WordRows(Mapping[str, int]):
@@ -142,78 +91,39 @@ class Reading:
         self.vocabulary = WordList(catalog, settings.words) if settings.vocabulary else None
         self.unknown: Any = settings.unknown
         if handed.vectors is not None:
-            self._check(handed.vectors)
+            from wayfare.index.description import check_vectors
+
+            check_vectors(handed.vectors, settings.vectors)
 
     @cached_property
     def vectors(self) -> Any:
         """The vectors of the build: handed in, or the built-in ones."""
-        told = self._settings.vectors
-        if told is None:
-            return None
-        if self._handed.vectors is not None:
-            return self._handed.vectors
-        if not told["builtin"]:
-            raise InputError(
-                f"vectors: the index was built with {told['name']!r}, which it does not hold; pass "
-                "vectors= to Index.open to read new texts"
-            )
-        vectors = WordVectors.default(unit=told["unit"])
-        self._check(vectors)
-        return vectors
+        from wayfare.index.description import vectors_of
 
-    def _check(self, vectors: Any) -> None:
         told = self._settings.vectors
-        if told is None:
-            raise VectorsMismatchError(
-                "vectors: the index was built from points without vectors; open it without vectors="
-            )
-        if vectors.fingerprint != told["fingerprint"]:
-            name = getattr(vectors, "name", type(vectors).__name__)
-            raise VectorsMismatchError(
-                f"vectors: {name!r} came, whose fingerprint is {vectors.fingerprint}; the index was "
-                f"built with {told['name']!r}, {told['fingerprint']}; open it with those, or build "
-                "it again"
-            )
+        if told is None or self._handed.vectors is not None:
+            return self._handed.vectors
+        return vectors_of(told)
 
     @cached_property
     def tokenizer(self) -> Tokenize | None:
         """The tokeniser of the build."""
+        from wayfare.index.description import tokenizer_of
+
         told = self._settings.tokenizer
-        if self._handed.tokenizer is not None or told is None:
+        if told is None or self._handed.tokenizer is not None:
             return self._handed.tokenizer
-        if "function" in told:
-            raise InputError(
-                f"tokenizer: the index was built with the function {told['function']!r}, and code "
-                "is not stored; pass tokenizer= to Index.open, or give lists of words"
-            )
-        made = Tokenizer(lowercase=told["lowercase"], stop_words=told["stop_words"])
-        if made.fingerprint != told["fingerprint"]:
-            raise InputError(
-                f"tokenizer: the index was built under the rules {told['fingerprint']}, and this "
-                f"version of wayfare has {made.fingerprint}; build it again, or pass tokenizer="
-            )
-        return made
+        return tokenizer_of(told)
 
     @cached_property
     def weighting(self) -> Fitted | None:
         """The weighting, as it was fitted at the build."""
-        told = self._settings.weighting
+        from wayfare.index.description import weighting_of
+        from wayfare.weighting import Custom
+
+        told, given = self._settings.weighting, self._handed.weighting
         if told is None:
             return None
-        if self._handed.weighting is not None:
-            given = self._handed.weighting
+        if given is not None:
             return Custom(given) if callable(given) else given
-        if told["name"] is None:
-            raise InputError(
-                f"weighting: the index was built with {told['fingerprint']}, and code is not "
-                "stored; pass weighting= to Index.open"
-            )
-        return _weighting(told, self._fit)
-
-
-def _weighting(told: dict[str, Any], fit: Arrays) -> Fitted:
-    if told["name"] == "tfidf":
-        return FittedTfidf(fit["fit"], told["documents"])
-    if told["name"] == "sif":
-        return FittedSif(fit["fit"], told["a"])
-    return Nbow() if told["name"] == "nbow" else RawCounts()
+        return weighting_of(told, self._fit)
