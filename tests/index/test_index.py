@@ -299,3 +299,21 @@ def test_copies_are_each_others_neighbours_and_not_their_own(tmp_path):
 def test_an_index_travels_as_its_path(index):
     again = pickle.loads(pickle.dumps(index))
     assert again.search(QUERY, k=1).ids == index.search(QUERY, k=1).ids
+
+
+def test_vectors_that_are_one_row_a_word_are_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["rain", "sun", "snow", "hail"]
+    vectors = wf.WordVectors.from_arrays(words, rng.standard_normal((4, 8)), name="mine")
+    built = wf.Index.build(tmp_path / "i", ["rain", "sun"], vectors=vectors)
+    expected = built.search("snow hail").distances
+    with wf.Index.open(tmp_path / "i") as index:
+        np.testing.assert_array_equal(index.search("snow hail").distances, expected)
+        index.add(["snow"])
+        assert index.search("snow", k=1).ids == [2]
+        index.verify()
+    wf.Index.build(tmp_path / "j", ["rain", "sun"], vectors=vectors, keep_vectors=False)
+    with wf.Index.open(tmp_path / "j") as index, pytest.raises(InputError, match="keeps no copy"):
+        index.search("snow")
+    with wf.Index.open(tmp_path / "j", vectors=vectors) as index:
+        np.testing.assert_array_equal(index.search("snow hail").distances, expected)

@@ -104,3 +104,12 @@ def test_an_interrupted_copy_is_whole_or_refused(tmp_path):
         except IndexFailure:
             pass
     assert 0 < copied < 60
+
+
+@pytest.mark.slow
+def test_readers_and_a_writer_side_by_side():
+    script = Path(__file__).parents[2] / "benchmarks" / "soak.py"
+    command = [sys.executable, str(script), "--seconds", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("reader") == 4

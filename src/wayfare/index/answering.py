@@ -147,7 +147,9 @@ def numbers_of(there: Snapshot, ids: Iterable[Id], *, missing_ok: bool = False) 
 # -- sources of a build ---------------------------------------------------------------------------
 
 
-def defaults(eta: float | None, tol: float, metric: str, keep_texts: bool) -> Defaults:
+def defaults(
+    eta: float | None, tol: float, metric: str, keep_texts: bool, keep_vectors: bool
+) -> Defaults:
     """The defaults of an index, checked."""
     from wayfare.index.building import Defaults
     from wayfare.search import SearchMetric
@@ -155,7 +157,8 @@ def defaults(eta: float | None, tol: float, metric: str, keep_texts: bool) -> De
     known = get_args(SearchMetric)
     if metric not in known:
         raise InputError(f"metric: {metric!r} came; search knows {', '.join(known)}")
-    return Defaults(None if eta is None else check_eta(eta), check_tol(tol), metric, keep_texts)
+    eta = None if eta is None else check_eta(eta)
+    return Defaults(eta, check_tol(tol), metric, keep_texts, keep_vectors)
 
 
 def as_corpus(source: Any, beside: Mapping[str, Any]) -> Corpus | None:

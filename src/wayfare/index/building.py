@@ -18,13 +18,18 @@ from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.index import facets, words
 from wayfare.index.catalog import Catalog, stored
-from wayfare.index.description import describe_tokenizer, describe_vectors, describe_weighting
+from wayfare.index.description import (
+    arrays_of,
+    describe_tokenizer,
+    describe_vectors,
+    describe_weighting,
+)
 from wayfare.index.files import HEAD, publish, remove, sync_file, sync_folder
 from wayfare.index.lock import writing
 from wayfare.index.segments import Segment
 from wayfare.index.settings import Settings
 from wayfare.index.shelving import Part, write_shelf
-from wayfare.index.snapshot import FIT
+from wayfare.index.snapshot import FIT, VECTORS
 from wayfare.index.writing import (
     is_ours,
     put_documents,
@@ -43,12 +48,13 @@ Keep = Callable[[Iterable[str]], Iterator[str]]
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a search does unless it is told otherwise, and whether texts are kept."""
+    """What a search does unless it is told otherwise; whether texts and vectors are kept."""
 
     eta: float | None
     tol: float
     metric: str
     keep_texts: bool
+    keep_vectors: bool
 
 
 def build(
@@ -103,9 +109,11 @@ def _fill(
     part = Part(corpus.indptr, corpus.indices, corpus.weights, numbers, codes)
     segments = [write_shelf(folder, [part], len(corpus.points))] if len(corpus) else []
     weighting, fit = describe_weighting(corpus.weighting)
-    if fit:
-        arrays = {label: (np.float64, [array]) for label, array in fit.items()}
-        segments.append(Segment.write(folder, f"{FIT}{token}.segment", arrays))
+    copy = arrays_of(corpus.vectors) if defaults.keep_vectors else {}
+    for stem, arrays in ((FIT, fit), (VECTORS, copy)):
+        if arrays:
+            told = {label: (array.dtype, [array]) for label, array in arrays.items()}
+            segments.append(Segment.write(folder, f"{stem}{token}.segment", told))
     for position, segment in enumerate(segments):
         put_segment(catalog, position, segment)
     catalog.insert("facets", coder.new, 3)

@@ -1,7 +1,8 @@
 """Tokenisers, weightings and vectors as JSON, and back.
 
 What has a description of its own is described and made again: the tokeniser of wayfare.text, the
-named weightings with what they were fitted to, the built-in vectors. Code is never stored: a function
+named weightings with what they were fitted to, the built-in vectors; of vectors that are one row a word
+there is a copy. Code is never stored: a function
 of the caller's is kept by its name only, and must be handed in again where it is wanted.
 """
 
@@ -16,9 +17,12 @@ from numpy.typing import NDArray
 from wayfare.errors import InputError, VectorsMismatchError
 from wayfare.text import Tokenizer
 from wayfare.vectors import WordVectors
+from wayfare.vectors.table import Table
+from wayfare.vectors.vocabulary import Vocabulary
 from wayfare.weighting import Fitted, FittedSif, FittedTfidf, Nbow, RawCounts
 
 __all__ = [
+    "arrays_of",
     "check_vectors",
     "describe_tokenizer",
     "describe_vectors",
@@ -61,16 +65,30 @@ def describe_weighting(fitted: Fitted | None) -> tuple[dict[str, Any] | None, Ar
 
 
 def describe_vectors(vectors: Any) -> dict[str, Any] | None:
-    """Vectors as JSON: what tells them from others, and whether they are the built-in ones."""
+    """Vectors as JSON: what tells them from others, and how they are found again."""
     if vectors is None:
         return None
     unit = getattr(vectors, "unit", True)
-    return {
+    told = {
         "fingerprint": vectors.fingerprint,
         "name": getattr(vectors, "name", type(vectors).__name__),
         "unit": unit,
         "builtin": WordVectors._defaults.get(unit) is vectors,
     }
+    if (table := _table(vectors)) is not None:
+        told |= {"dim": table.dim, "seed": table.vocabulary.seed, "content": table.content()}
+    return told
+
+
+def arrays_of(vectors: Any) -> dict[str, NDArray[Any]]:
+    """What a copy of vectors holds; nothing for those that are made of parts of words."""
+    if (table := _table(vectors)) is None:
+        return {}
+    return table.vocabulary.arrays() | {"matrix": table.matrix.reshape(-1)}
+
+
+def _table(vectors: Any) -> Table | None:
+    return vectors.table if isinstance(vectors, WordVectors) else None
 
 
 def tokenizer_of(told: dict[str, Any]) -> Tokenize:
@@ -103,11 +121,17 @@ def weighting_of(told: dict[str, Any], fit: Arrays) -> Fitted:
     return Nbow() if told["name"] == "nbow" else RawCounts()
 
 
-def vectors_of(told: dict[str, Any]) -> Any:
-    """The vectors of that description, where these are the built-in ones."""
+def vectors_of(told: dict[str, Any], copy: dict[str, NDArray[Any]]) -> WordVectors:
+    """The vectors of that description: of the copy, or the built-in ones."""
+    if copy:
+        words = Vocabulary(
+            copy["blob"], copy["offsets"], copy["hashes"], copy["order"], told["seed"]
+        )
+        table = Table(words, copy["matrix"].reshape(-1, told["dim"]), content=told["content"])
+        return WordVectors(table, unit=told["unit"], name=told["name"])
     if not told["builtin"]:
         raise InputError(
-            f"vectors: the index was built with {told['name']!r}, which it does not hold; pass "
+            f"vectors: the index was built with {told['name']!r} and keeps no copy of them; pass "
             "vectors= to Index.open to read new texts"
         )
     vectors = WordVectors.default(unit=told["unit"])

@@ -98,6 +98,7 @@ class Index:
         tol: float = 1e-3,
         metric: SearchMetric = "wfr",
         keep_texts: bool = True,
+        keep_vectors: bool = True,
         overwrite: bool = False,
         progress: bool | None = None,
     ) -> Index:
@@ -105,8 +106,10 @@ class Index:
 
         An iterator of texts streams: they go to disk as they come. `ids` to `unknown` are those of
         `Corpus.from_texts`, and are not for a `Corpus`, which has its own. `eta` (None: what suits the
-        vectors), `tol` and `metric` become the defaults of its searches. An index that is there is an
-        error unless `overwrite=True`; it then stays what it is until the new one is whole.
+        vectors), `tol` and `metric` become the defaults of its searches. `keep_vectors` copies vectors
+        that are one row a word, so that opening it needs nothing else; the built-in ones are found again
+        by name, and others are wanted at `open`. An index that is there is an error unless
+        `overwrite=True`; it then stays what it is until the new one is whole.
 
         Raises `InputError` for arguments and for a folder that holds other things, `DuplicateIdError`,
         `IndexLockedError` where another process writes, `IndexFailure` for a disk that is full.
@@ -119,7 +122,9 @@ class Index:
             "unknown": unknown,
         }
         read = answering.reader(source, beside, reading, progress)
-        return cls._built(path, read, reading, eta, tol, metric, keep_texts, overwrite)
+        return cls._built(
+            path, read, reading, eta, tol, metric, keep_texts, keep_vectors, overwrite
+        )
 
     @classmethod
     def build_from_file(
@@ -142,6 +147,7 @@ class Index:
         tol: float = 1e-3,
         metric: SearchMetric = "wfr",
         keep_texts: bool = True,
+        keep_vectors: bool = True,
         overwrite: bool = False,
         progress: bool | None = None,
     ) -> Index:
@@ -159,7 +165,9 @@ class Index:
             "unknown": unknown,
         }
         read = answering.file_reader(file, columns | how, reading, progress)
-        return cls._built(path, read, reading, eta, tol, metric, keep_texts, overwrite)
+        return cls._built(
+            path, read, reading, eta, tol, metric, keep_texts, keep_vectors, overwrite
+        )
 
     @classmethod
     def _built(
@@ -171,12 +179,13 @@ class Index:
         tol: float,
         metric: str,
         keep_texts: bool,
+        keep_vectors: bool,
         overwrite: bool,
     ) -> Index:
         from wayfare.index.building import build
 
         folder = _folder(path)
-        defaults = answering.defaults(eta, tol, metric, keep_texts)
+        defaults = answering.defaults(eta, tol, metric, keep_texts, keep_vectors)
         corpus = build(folder, read, defaults, overwrite=overwrite)
         # What cannot be stored is at hand now.
         handed = Handed(corpus.vectors, corpus.tokenizer, corpus.weighting)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Handed", "Reading"]
 
 Tokenize = Callable[[str], Sequence[str]]
-Arrays = dict[str, NDArray[np.float64]]
+Arrays = dict[str, NDArray[Any]]
 
 
 class WordRows(Mapping[str, int]):
@@ -84,8 +84,10 @@ class Reading:
         catalog: Catalog,
         points: NDArray[np.float32],
         fit: Arrays,
+        copy: Arrays,
     ) -> None:
-        self._settings, self._handed, self._fit = settings, handed, fit
+        self._settings, self._handed = settings, handed
+        self._fit, self._copy = fit, copy
         self.points = points
         self.word_rows = WordRows(catalog, settings.words)
         self.vocabulary = WordList(catalog, settings.words) if settings.vocabulary else None
@@ -97,13 +99,13 @@ class Reading:
 
     @cached_property
     def vectors(self) -> Any:
-        """The vectors of the build: handed in, or the built-in ones."""
+        """The vectors of the build: handed in, their copy, or the built-in ones."""
         from wayfare.index.description import vectors_of
 
         told = self._settings.vectors
         if told is None or self._handed.vectors is not None:
             return self._handed.vectors
-        return vectors_of(told)
+        return vectors_of(told, self._copy)
 
     @cached_property
     def tokenizer(self) -> Tokenize | None:

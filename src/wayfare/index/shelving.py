@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from wayfare.index import facets
 from wayfare.index.segments import Segment
-from wayfare.index.snapshot import Shelf
+from wayfare.index.snapshot import SHELF, Shelf
 from wayfare.weighting import segment_sums
 
 __all__ = ["Part", "absorbed", "write_shelf"]
@@ -98,7 +98,7 @@ def write_shelf(folder: Path, parts: Sequence[Part], terms: int) -> Segment:
     }
     for name in sorted({name for part in parts for name in part.codes}):
         arrays[facets.ARRAY + name] = (np.int32, [_codes(part, name) for part in parts])
-    return Segment.write(folder, f"documents-{secrets.token_hex(6)}.segment", arrays)
+    return Segment.write(folder, f"{SHELF}{secrets.token_hex(6)}.segment", arrays)
 
 
 def _codes(part: Part, name: str) -> NDArray[np.int32]:

@@ -22,9 +22,10 @@ from wayfare.index.settings import Settings
 from wayfare.many import Documents, Told
 from wayfare.points import Points
 
-__all__ = ["FIT", "Shelf", "Snapshot"]
+__all__ = ["FIT", "SHELF", "VECTORS", "Shelf", "Snapshot"]
 
-FIT = "fit-"  # how the names of files begin that hold what a weighting was fitted to
+# How the names of segments begin: documents, what a weighting was fitted to, a copy of the vectors.
+SHELF, FIT, VECTORS = "documents-", "fit-", "vectors-"
 
 Masks = list[NDArray[np.bool_] | None]
 
@@ -81,16 +82,16 @@ class Snapshot:
         kept = catalog.execute("select name, size, layout from segments order by position")
         self.segments = [Segment.kept(*row) for row in kept]
         mapped = [(one, one.open(folder)) for one in self.segments]
-        fit: dict[str, Any] = {}
+        others: dict[str, dict[str, NDArray[Any]]] = {FIT: {}, VECTORS: {}}
+        self.shelves: list[Shelf] = []
         for one, arrays in mapped:
-            if one.name.startswith(FIT):
-                fit = arrays
-        self.shelves = [
-            Shelf.of(one, arrays, shared) for one, arrays in mapped if not one.name.startswith(FIT)
-        ]
+            if one.name.startswith(SHELF):
+                self.shelves.append(Shelf.of(one, arrays, shared))
+            else:
+                others[one.name[: one.name.index("-") + 1]] = arrays
         self.shared = shared
         self.handed = handed
-        self.reading = Reading(s, handed, catalog, shared.array, fit)
+        self.reading = Reading(s, handed, catalog, shared.array, others[FIT], others[VECTORS])
         self._making = threading.Lock()
 
     @classmethod

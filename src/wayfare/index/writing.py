@@ -29,7 +29,7 @@ from wayfare.index.lock import LOCK
 from wayfare.index.segments import Segment
 from wayfare.index.settings import IdKind, Settings
 from wayfare.index.shelving import Part, absorbed, write_shelf
-from wayfare.index.snapshot import FIT, Snapshot
+from wayfare.index.snapshot import FIT, SHELF, VECTORS, Snapshot
 
 __all__ = ["add", "compact", "delete", "named", "put_documents", "sweep", "unchanged_on_failure"]
 
@@ -102,7 +102,7 @@ def sweep(folder: Path, catalog: str, segments: Iterable[str], token: str) -> No
 
 def is_ours(name: str) -> bool:
     """Whether a file of that name is one of an index."""
-    stems = ("documents-", "words-", "catalog-", FIT)
+    stems = (SHELF, FIT, VECTORS, "words-", "catalog-")
     return name in (HEAD, LOCK) or name.startswith(stems)
 
 

@@ -21,6 +21,7 @@ from wayfare.vectors.formats.request import OnError, Request
 from wayfare.vectors.formats.writing import Content, write
 from wayfare.vectors.open import open_store
 from wayfare.vectors.store import Floats, LoadReport, Mask, Store, digest, row_norms
+from wayfare.vectors.table import Table
 
 __all__ = ["WordVectors"]
 
@@ -154,6 +155,11 @@ class WordVectors:
         """
         name = f"gensim {type(vectors).__name__}"
         return cls(gensim_file.from_live(vectors), unit=unit, name=name)
+
+    @property
+    def table(self) -> Table | None:
+        """The raw vectors where they are one row a word, as they would be kept; None otherwise."""
+        return self._store if isinstance(self._store, Table) else None
 
     @property
     def dim(self) -> int:
