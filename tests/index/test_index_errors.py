@@ -6,6 +6,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -254,3 +256,56 @@ def test_ids_and_texts_of_any_characters(tmp_path, odd):
     index.delete([odd])
     assert index.ids.tolist() == ["x", "new"]
     index.verify()
+
+
+READ = """
+import os, sys
+import wayfare as wf
+import wayfare.index.description, wayfare.index.writing
+from wayfare.errors import IndexFailure
+wf.Index
+if os.geteuid() == 0:
+    os.setuid(65534)  # nobody, who may not even import what lies with root
+index = wf.Index.open(sys.argv[1])
+index.verify()
+assert index.get("s").text == "Snow on the hills"
+try:
+    index.delete(["s"])
+except IndexFailure as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of folders are POSIX")
+def test_an_index_that_cannot_be_written_is_read(built, tmp_path_factory):
+    if os.geteuid() == 0 and not os.access("/dev/shm", os.W_OK):
+        pytest.skip("root reads and writes everything, and there is no folder to share with others")
+    place = Path(tempfile.mkdtemp(dir="/dev/shm" if os.geteuid() == 0 else built.parent))
+    try:
+        shutil.copytree(built, place / "i")
+        for path in (place / "i").iterdir():
+            path.chmod(0o444)
+        (place / "i").chmod(0o555)
+        place.chmod(0o755)
+        before = content(place / "i")
+        command = [sys.executable, "-c", READ, str(place / "i")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "it cannot be written to (Permission denied); reading it is still" in done.stdout
+        assert content(place / "i") == before
+    finally:
+        (place / "i").chmod(0o755)
+        shutil.rmtree(place)
+
+
+def test_a_frozen_catalogue_that_changes_is_noticed(built, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda path, mode: False)
+        frozen = wf.Index.open(built)
+    assert frozen.get("s").label == "w"
+    assert not list(built.glob("*-wal"))
+    with wf.Index.open(built) as index:
+        index.add(["Rain"], ids=["n"])
+    with pytest.raises(IndexFailure, match="as one that nobody changes, and was changed; open"):
+        frozen.get("q")
+    frozen.close()
