@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,23 +103,32 @@ def _fill(
     columns = facets.columns_of(corpus.labels, corpus.metadata)
     coder = facets.Coder(None)
     codes = {name: coder.codes(name, column) for name, column in columns.items()}
-    growth = words.append(folder, token, 0, corpus.points)
-    if len(corpus.points):
-        put_words(catalog, growth, corpus.vocabulary)
     numbers = np.arange(len(corpus), dtype=np.int64)
-    part = Part(corpus.indptr, corpus.indices, corpus.weights, numbers, codes)
-    segments = [write_shelf(folder, [part], len(corpus.points))] if len(corpus) else []
     weighting, fit = describe_weighting(corpus.weighting)
     copy = arrays_of(corpus.vectors) if defaults.keep_vectors else {}
-    for stem, arrays in ((FIT, fit), (VECTORS, copy)):
-        if arrays:
-            told = {label: (array.dtype, [array]) for label, array in arrays.items()}
-            segments.append(Segment.write(folder, f"{stem}{token}.segment", told))
+
+    def write() -> tuple[words.Growth, list[Segment]]:
+        sync_file(catalog.path)  # the texts are in it by now
+        grown = words.append(folder, token, 0, corpus.points)
+        part = Part(corpus.indptr, corpus.indices, corpus.weights, numbers, codes)
+        made = [write_shelf(folder, [part], len(corpus.points))] if len(corpus) else []
+        for stem, arrays in ((FIT, fit), (VECTORS, copy)):
+            if arrays:
+                told = {label: (array.dtype, [array]) for label, array in arrays.items()}
+                made.append(Segment.write(folder, f"{stem}{token}.segment", told))
+        return grown, made
+
+    # The one waits for the disk while the other is busy with ids and words.
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(write)
+        texts = corpus.texts if defaults.keep_texts else None
+        put_documents(catalog, numbers, corpus.ids.tolist(), texts)
+        catalog.insert("facets", coder.new, 3)
+        growth, segments = written.result()
+    if len(corpus.points):
+        put_words(catalog, growth, corpus.vocabulary)
     for position, segment in enumerate(segments):
         put_segment(catalog, position, segment)
-    catalog.insert("facets", coder.new, 3)
-    texts = corpus.texts if defaults.keep_texts else None
-    put_documents(catalog, numbers, corpus.ids.tolist(), texts)
     kind: Any = "int" if corpus.ids.dtype == np.int64 else "str"
     settings = Settings(
         eta=_eta(defaults.eta, corpus),

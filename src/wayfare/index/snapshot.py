@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from wayfare.index.files import read_head
 from wayfare.index.reading import Handed, Reading
 from wayfare.index.segments import Segment
 from wayfare.index.settings import Settings
-from wayfare.many import Documents, Told
 from wayfare.points import Points
+
+if TYPE_CHECKING:
+    from wayfare.many import Documents
 
 __all__ = ["FIT", "SHELF", "VECTORS", "Shelf", "Snapshot"]
 
@@ -32,30 +34,35 @@ Masks = list[NDArray[np.bool_] | None]
 
 @dataclass(frozen=True, eq=False)
 class Shelf:
-    """The documents of one segment: their arrays, their numbers, and the codes of their facets."""
+    """The documents of one segment: its arrays, over the words that all segments share."""
 
     segment: Segment
-    documents: Documents
-    numbers: NDArray[np.int64]
-    codes: Mapping[str, NDArray[np.int32]]
+    arrays: Mapping[str, NDArray[Any]]
+    shared: Points
 
-    @classmethod
-    def of(cls, segment: Segment, arrays: Mapping[str, NDArray[Any]], shared: Points) -> Shelf:
-        """Put the arrays of a segment where they belong."""
-        told = Told(
-            arrays["masses"],
-            arrays["light"],
-            (arrays["heavy_points"], arrays["heavy_masses"]),
-            int(arrays["longest"][0]),
-        )
-        indptr, indices = arrays["indptr"], arrays["indices"]
-        documents = Documents(shared, indptr, indices, arrays["weights"], told)
-        codes = {
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each document; they rise."""
+        return self.arrays["numbers"]
+
+    @cached_property
+    def codes(self) -> dict[str, NDArray[np.int32]]:
+        """The codes of each facet that any document here has."""
+        return {
             label.removeprefix(facets.ARRAY): array
-            for label, array in arrays.items()
+            for label, array in self.arrays.items()
             if label.startswith(facets.ARRAY)
         }
-        return cls(segment, documents, arrays["numbers"], codes)
+
+    @cached_property
+    def documents(self) -> Documents:
+        """What a search takes; nothing is read to make it."""
+        from wayfare.many import Documents, Told
+
+        a = self.arrays
+        heaviest = a["heavy_points"], a["heavy_masses"]
+        told = Told(a["masses"], a["light"], heaviest, int(a["longest"][0]))
+        return Documents(self.shared, a["indptr"], a["indices"], a["weights"], told)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -86,7 +93,7 @@ class Snapshot:
         self.shelves: list[Shelf] = []
         for one, arrays in mapped:
             if one.name.startswith(SHELF):
-                self.shelves.append(Shelf.of(one, arrays, shared))
+                self.shelves.append(Shelf(one, arrays, shared))
             else:
                 others[one.name[: one.name.index("-") + 1]] = arrays
         self.shared = shared
