@@ -6,6 +6,7 @@ Plain PyTorch on every device there is; Triton on the GPU, and in its interprete
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 
@@ -40,6 +41,11 @@ FUSED = pytest.param(
     marks=needs_triton,
 )
 place = pytest.mark.parametrize("where", PLACES)
+TILED = pytest.param(
+    (engines.Tiled(), DEVICES[-1]),
+    id="tiled-cuda" if HAS_GPU else "tiled-interpreted",
+    marks=needs_triton,
+)
 everywhere = pytest.mark.parametrize("where", [*PLACES, FUSED])
 
 
@@ -157,6 +163,36 @@ def test_every_size_class_agrees(where, sizes):
     assert lower[0] <= truth * (1 + 1e-7)
     assert truth <= upper[0] * (1 + 1e-7)
     assert not left[0]
+
+
+@pytest.mark.parametrize("where", [TILED])
+def test_tiles_find_what_whole_plans_find(where, monkeypatch):
+    monkeypatch.setattr(engines, "TILE_ENTRIES", 512)  # so that there are several of them
+    rng = np.random.default_rng(9)
+    first, second = (
+        [Measure(cloud(rng, "sphere", n, 12), weights(rng, "counts", n)) for n in sizes]
+        for sizes in ((5, 40), (33, 7))
+    )
+    for eta in (0.5, 1.0):
+        mine = narrowed(first, second, eta, where)
+        plain = narrowed(first, second, eta, (engines.Plain(), where[1]), dtype=torch.float64)
+        assert not mine[2].any()
+        assert np.all(mine[1] - mine[0] <= 1e-3 * mine[1])
+        assert np.all(mine[0] <= plain[1] * (1 + 1e-12))
+        assert np.all(plain[0] <= mine[1] * (1 + 1e-12))
+
+
+@needs_triton
+@settings(max_examples=8)
+@given(pair=pairs(most=20, dims=(1, 3, 8)))
+def test_the_tiled_kernel_encloses_the_value(pair):
+    # Parts and all: where the kernel falls apart the bounds are loose, and hold.
+    lower, upper, _ = narrowed(
+        [pair.first], [pair.second], pair.eta, (engines.Tiled(), DEVICES[-1])
+    )
+    truth = wfr.solve(pair.first, pair.second, eta=pair.eta, tol=1e-7).certificate
+    assert lower[0] <= truth.upper + slack_of(pair)
+    assert truth.lower <= upper[0] + slack_of(pair)
 
 
 @needs_triton
@@ -533,38 +569,45 @@ def test_only_wfr_runs_on_a_gpu():
 # ---- compiled without a GPU -------------------------------------------------------------------------
 
 
-def compiled(m, n, dtype):
-    """The kernel as an H200 would run it, in a process of its own: here it is interpreted."""
-    import subprocess
-
-    source = f"""
-import triton
+COMPILE = """
+import sys, triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from wayfare.kernels.gpu import engines, fused
-names = fused.solve_in_registers.arg_names
-constants = dict(M={m}, N={n}, RELAX=1.8)
-kinds = dict(stride="i32", depth="i32", fresh="i32", power="fp32")
-kinds |= dict(first_starts="*i64", second_starts="*i64")
-whole = ("first_words", "second_columns", "pair_first", "pair_second", "stages")
-signature = {{name: kinds.get(name, "*i32" if name in whole else "*{dtype}") for name in names
-             if name not in constants}}
-kernel = triton.compile(ASTSource(fused.solve_in_registers, signature, constexprs=constants),
-    target=GPUTarget("cuda", 90, 32), options={{"num_warps": engines.warps_for({m}, {n})}})
-text = kernel.asm["ptx"]
-print(len(kernel.asm["cubin"]), text.count("tf32"), text.count("mma"))
+from wayfare.kernels.gpu import fused, tiled
+kernel = {"fused": fused.solve_in_registers, "tiled": tiled.solve_in_tiles}[sys.argv[1]]
+real, warps = sys.argv[2], int(sys.argv[3])
+constants = {"RELAX": 1.8} | {name: int(value) for name, value in
+                              (one.split("=") for one in sys.argv[4:])}
+whole = ("stride", "row_stride", "col_stride", "width", "depth", "fresh")
+kinds = {name: "i32" for name in whole} | {"power": "fp32"}
+kinds |= {name: "*i64" for name in kernel.arg_names if name.endswith("starts")}
+kinds |= {name: "*i32" for name in kernel.arg_names
+          if name.endswith(("words", "columns", "places", "stages")) or name.startswith("pair_")}
+signature = {name: kinds.get(name, "*" + real) for name in kernel.arg_names
+             if name not in constants}
+made = triton.compile(ASTSource(kernel, signature, constexprs=constants),
+                      target=GPUTarget("cuda", 90, 32), options={"num_warps": warps})
+text = made.asm["ptx"]
+print(len(made.asm["cubin"]), text.count("tf32"), text.count("mma"))
 """
-    environment = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
-    run = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, env=environment, check=False
-    )
-    assert run.returncode == 0, run.stderr
-    return [int(number) for number in run.stdout.split()]
 
 
 @needs_triton
-@pytest.mark.parametrize(("m", "n", "dtype"), [(32, 32, "fp32"), (16, 16, "fp64")])
-def test_the_kernel_compiles_for_hopper_without_tf32(m, n, dtype):
-    size, tf32, products = compiled(m, n, dtype)
+@pytest.mark.parametrize(
+    "what",
+    ["fused fp32 1 M=32 N=32", "fused fp64 1 M=16 N=16", "tiled fp32 16 M=256 TILE=32"],
+)
+def test_the_kernels_compile_for_hopper_without_tf32(what):
+    # In a process of its own: in this one they are interpreted.
+    environment = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
+    run = subprocess.run(
+        [sys.executable, "-c", COMPILE, *what.split()],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    size, tf32, products = (int(number) for number in run.stdout.split())
     assert size > 0
     assert (tf32, products) == (0, 0)

@@ -1,4 +1,4 @@
-"""Who runs a pass over the pairs of one size class: Triton in registers, or plain PyTorch."""
+"""Who runs a pass over the pairs of one size class: Triton in registers or in tiles, or plain PyTorch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wayfare.kernels.gpu.problem import Pass
 from wayfare.kernels.gpu.torches import torch
 from wayfare.kernels.gpu.tritons import HAS_TRITON
 
-__all__ = ["Engine", "Fused", "Plain", "best_engine"]
+__all__ = ["Engine", "Fused", "Plain", "Tiled", "best_engine"]
 
 Tensor = Any
 
@@ -19,6 +19,9 @@ Tensor = Any
 MOST_IN_REGISTERS = 128 * 128
 ENTRIES_A_THREAD = 32
 MOST_WARPS = 16
+# Points of the shorter side of a tiled pair, and entries of a tile.
+MOST_ROWS = 512
+TILE_ENTRIES = 8192
 
 
 class Engine(Protocol):
@@ -139,6 +142,67 @@ class Fused:
         return low, high, potentials
 
 
+class Tiled:
+    """The Triton kernel of `tiled.py`, for pairs whose shorter side fits in registers."""
+
+    def takes(self, m: int, n: int, table: Table) -> bool:
+        """Up to 512 points on the shorter side, in float32; what is left of them is for `Plain`."""
+        return min(m, n) <= MOST_ROWS and int(table.cosines.element_size()) == 4
+
+    def bytes_a_pair(self, m: int, n: int, table: Table) -> int:
+        """Its plan and its potentials."""
+        return (m * n + 4 * (m + n)) * int(table.cosines.element_size())
+
+    def run(
+        self,
+        table: Table,
+        first: Tensor,
+        second: Tensor,
+        m: int,
+        n: int,
+        now: Pass,
+        before: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Launch one program a pair; the shorter side are its rows."""
+        from wayfare.kernels.gpu import tiled
+
+        t = torch()
+        sides = [(table.first, first, m, table.cosines.stride(0)), (table.second, second, n, 1)]
+        (row, rows, height, down), (col, cols, width, across) = sides if m <= n else sides[::-1]
+        count, like = len(first), {"dtype": table.cosines.dtype, "device": table.cosines.device}
+        potentials = t.empty(count, m + n, **like) if before is None else before
+        low, high = t.empty(count, **like), t.empty(count, **like)
+        tiled.solve_in_tiles[(count,)](
+            table.cosines,
+            down,
+            across,
+            row.starts,
+            row.places,
+            row.shares,
+            col.starts,
+            col.places,
+            col.shares,
+            rows.to(t.int32),
+            cols.to(t.int32),
+            potentials,
+            t.empty(count, height * width, **like),
+            t.empty(count, width, **like),
+            width,
+            t.tensor(now.stages, dtype=t.int32, device=like["device"]),
+            len(now.stages),
+            now.power,
+            int(now.fresh),
+            low,
+            high,
+            M=height,
+            TILE=min(TILE_ENTRIES // height, width),
+            RELAX=OVER_RELAXATION,
+            # Two warps along the columns at least: Triton 3.6 fails to compile the layout with one.
+            num_warps=max(height // 16, 16),
+        )
+        return low, high, potentials
+
+
 def warps_for(m: int, n: int) -> int:
     """How many warps share one pair: so many that its plan fits in their registers."""
     return min(max(m * n // (32 * ENTRIES_A_THREAD), 1), MOST_WARPS)
@@ -147,5 +211,5 @@ def warps_for(m: int, n: int) -> int:
 def best_engine(device: Any) -> tuple[Engine, ...]:
     """The engines for a device, the first that takes a pair's size runs it."""
     if device.type == "cuda" and HAS_TRITON:
-        return (Fused(), Plain())
+        return (Fused(), Tiled(), Plain())
     return (Plain(),)
