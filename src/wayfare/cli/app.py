@@ -25,6 +25,7 @@ COMMANDS = (
     "search",
     "match",
     "classify",
+    "embed",
     "vectors",
     "bench",
 )
