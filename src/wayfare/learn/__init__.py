@@ -1,6 +1,10 @@
 """Learning with documents: scikit-learn estimators over certified distances.
 
 documents.py   what estimators take as X, as a corpus
+transformer.py what the embeddings have in common
+embedding.py   WordMoversEmbedding: distances to random documents
+embedding_cv.py    ... with its settings chosen on the training data
+linear.py      LinearWFREmbedding: vectors whose Euclidean distance stands for WFR
 nearest.py     the nearest documents, in an order that can be relied on
 votes.py       the vote of the neighbours
 neighbors.py   WFRNeighborsClassifier
@@ -10,7 +14,10 @@ graph.py       WFRNeighborsTransformer: the k-nearest graph
 
 from __future__ import annotations
 
+from wayfare.learn.embedding import WordMoversEmbedding as WordMoversEmbedding
+from wayfare.learn.embedding_cv import WordMoversEmbeddingCV as WordMoversEmbeddingCV
 from wayfare.learn.graph import WFRNeighborsTransformer
+from wayfare.learn.linear import LinearWFREmbedding as LinearWFREmbedding
 from wayfare.learn.neighbors import WFRNeighborsClassifier
 from wayfare.learn.selection import WFRNeighborsClassifierCV
 

@@ -253,9 +253,11 @@ def _refined(
 ) -> _Order:
     order.sort()
     for tol in TOLS if space.metric == "wfr" else ():
-        open_ = order.open(groups, k)
+        # Where an interval is as good as a number already, no tolerance will tell it apart.
+        wide = order.upper - order.lower > 2 * ROUNDING * order.upper
+        open_ = order.open(groups, k) & wide
         if not open_.any():
-            return order
+            break
         for at in np.flatnonzero(open_):
             answer = wfr.solve(
                 query, known.documents.measure(int(order.rows[at])), eta=space.eta, tol=tol
