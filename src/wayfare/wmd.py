@@ -22,7 +22,7 @@ from wayfare.ground import check_eta, cosines, costs, distances
 from wayfare.measure import Measure, check_same_space
 from wayfare.solution import Certificate, Plan, Solution, Status, Work
 
-__all__ = ["hellinger", "rwmd", "wcd", "wmd", "wmd_wfr_cost"]
+__all__ = ["hellinger", "network_simplex", "rwmd", "wcd", "wmd", "wmd_wfr_cost"]
 
 Array = NDArray[np.float64]
 
@@ -145,7 +145,7 @@ def _transport(
     rows, cols = np.flatnonzero(first.weights), np.flatnonzero(second.weights)
     mu, nu = first.weights[rows] / first.mass, second.weights[cols] / second.mass
     cost = cost_of(first.points[rows], second.points[cols])
-    plan, phi, psi = _network_simplex(mu, nu, cost)
+    plan, phi, psi = network_simplex(mu, nu, cost)
     upper = mass * float(np.sum(cost[plan > 0] * plan[plan > 0]))
     lower = mass * float(phi @ mu + psi @ nu) if np.isfinite(upper) else float("inf")
     full_phi, full_psi = np.zeros(len(first)), np.zeros(len(second))
@@ -168,7 +168,7 @@ def _transport(
     )
 
 
-def _network_simplex(mu: Array, nu: Array, cost: Array) -> tuple[Array, Array, Array]:
+def network_simplex(mu: Array, nu: Array, cost: Array) -> tuple[Array, Array, Array]:
     """An optimal plan and feasible potentials at mass one; a plan on infinite costs if it must be.
 
     The simplex wants a number on every arc. A forbidden arc gets one that no optimal plan pays while

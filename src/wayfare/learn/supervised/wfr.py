@@ -1,0 +1,111 @@
+"""`SupervisedWFR`: the same learner on the objective of Wasserstein-Fisher-Rao."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfare.corpus import Corpus
+from wayfare.learn.documents import Tokenize, eta_of
+from wayfare.learn.supervised.estimator import SupervisedTransport
+from wayfare.learn.supervised.parameters import Rows
+from wayfare.learn.supervised.transport import Unbalanced
+from wayfare.many import Documents
+from wayfare.search import search_many
+
+__all__ = ["SupervisedWFR"]
+
+Array = NDArray[np.float64]
+
+
+class SupervisedWFR(SupervisedTransport):
+    """WFR learnt from labels: the learner of `SupervisedWMD` on the objective J, and k-NN under it.
+
+    Learns a linear map A of the word vectors and a weight w for each word::
+
+        J(a, b) = min <C, R> + KL(R 1 | m_a w o a) + KL(R' 1 | m_b w o b)
+        C_ij    = -2 log cos_+(|A (x_i - y_j)| / 2 eta)
+
+    and the loss of `SupervisedWMD` with J for D. The derivatives are those of the certificate: the
+    plan by the cost, `1 - e^-phi` and `1 - e^-psi` by the masses; a pair at infinite cost has none.
+    What a word has in nobody else's document is destroyed or created at its mass, so that J can learn
+    by weights alone which words to forgive.
+
+    `eta` (None: what suits the vectors) stays as it is: A can stretch and shrink. `tol` is the relative
+    gap of a solve while learning. `mass="keep"` lets re-weighted documents keep their mass (m_a);
+    "free" lets w change it (m_a = 1), so that a document of weak words becomes light and near to all.
+    The other settings and attributes are those of `SupervisedWMD`; `eta_` is what was used.
+
+    >>> texts = ["rain and wind", "wind and snow", "a goal", "the match", "snow", "a late goal"]
+    >>> learner = SupervisedWFR(n_neighbors=1, max_iter=5, validation_fraction=0, random_state=0)
+    >>> learner.fit(texts, ["weather", "weather", "sport", "sport", "weather", "sport"])
+    SupervisedWFR(max_iter=5, n_neighbors=1, random_state=0, validation_fraction=0)
+    >>> learner.predict(["rain and snow", "the goal of the match"]).tolist()
+    ['weather', 'sport']
+    """
+
+    def __init__(
+        self,
+        *,
+        eta: float | None = None,
+        n_components: int | None = None,
+        init: Literal["centroids", "pca", "identity"] = "centroids",
+        mass: Literal["keep", "free"] = "keep",
+        tol: float = 1e-3,
+        n_neighbors: int | None = None,
+        pool: int = 200,
+        batch_size: int = 32,
+        max_iter: int = 200,
+        learning_rate: float = 0.02,
+        weight_range: tuple[float, float] = (0.01, 10.0),
+        validation_fraction: float = 0.2,
+        check_every: int = 10,
+        patience: int = 5,
+        warm_start: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+        vectors: Any = None,
+        weighting: Any = "nbow",
+        tokenizer: Tokenize | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.eta = eta
+        self.n_components = n_components
+        self.init = init
+        self.mass = mass
+        self.tol = tol
+        self.n_neighbors = n_neighbors
+        self.pool = pool
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.weight_range = weight_range
+        self.validation_fraction = validation_fraction
+        self.check_every = check_every
+        self.patience = patience
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.vectors = vectors
+        self.weighting = weighting
+        self.tokenizer = tokenizer
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _rows(self, corpus: Corpus) -> Rows:
+        points = corpus.points.astype(np.float64)
+        return Rows(points, corpus.indptr, corpus.indices, corpus.weights, self.mass == "keep")
+
+    def _transport(self, corpus: Corpus, rows: Rows) -> Unbalanced:
+        self.eta_ = eta_of(self.eta, corpus)
+        return Unbalanced(self.eta_, self.tol)
+
+    def _nearest(self, queries: Corpus, k: int) -> tuple[Array, NDArray[np.int64]]:
+        documents = [Documents.of(self.corpus_)]
+        hits = search_many(documents, list(queries), k=k, eta=self.eta_, n_jobs=self.n_jobs)
+        distances = np.array([one.distances for one in hits]).reshape(len(hits), k)
+        return distances, np.array([one.ids for one in hits], np.int64).reshape(len(hits), k)
