@@ -10,6 +10,7 @@ votes.py       the vote of the neighbours
 neighbors.py   WFRNeighborsClassifier
 selection.py   WFRNeighborsClassifierCV: k, eta and weighting from the training data
 graph.py       WFRNeighborsTransformer: the k-nearest graph
+supervised/    SupervisedWMD and SupervisedWFR: distances learnt from labels
 """
 
 from __future__ import annotations
@@ -20,5 +21,12 @@ from wayfare.learn.graph import WFRNeighborsTransformer
 from wayfare.learn.linear import LinearWFREmbedding as LinearWFREmbedding
 from wayfare.learn.neighbors import WFRNeighborsClassifier
 from wayfare.learn.selection import WFRNeighborsClassifierCV
+from wayfare.learn.supervised import SupervisedWFR, SupervisedWMD
 
-__all__ = ["WFRNeighborsClassifier", "WFRNeighborsClassifierCV", "WFRNeighborsTransformer"]
+__all__ = [
+    "SupervisedWFR",
+    "SupervisedWMD",
+    "WFRNeighborsClassifier",
+    "WFRNeighborsClassifierCV",
+    "WFRNeighborsTransformer",
+]

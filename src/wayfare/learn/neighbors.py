@@ -17,7 +17,13 @@ from wayfare.learn.votes import majority, votes
 from wayfare.progress import Progress
 from wayfare.search.door import check_k
 
-__all__ = ["NearestDocuments", "VotingNeighbours", "WFRNeighborsClassifier", "checked_k"]
+__all__ = [
+    "NearestDocuments",
+    "VotingNeighbours",
+    "WFRNeighborsClassifier",
+    "checked_k",
+    "without_self",
+]
 
 Array = NDArray[np.float64]
 
@@ -95,7 +101,7 @@ class NearestDocuments(BaseEstimator):
             with Progress("searching", total=len(asked), unit="texts", show=self.progress) as bar:
                 space = Space(self.metric, self.eta_, self.tol, self.n_jobs)
                 found = nearest(self._known, asked, k + own, space, codes=codes, bar=bar)
-        return (_without_self(found) if own else found), empty
+        return (without_self(found) if own else found), empty
 
     def kneighbors(
         self, X: Any = None, k: int | None = None, return_distance: bool = True
@@ -230,7 +236,7 @@ def _check_distances(matrix: Array) -> None:
         )
 
 
-def _without_self(found: Neighbours) -> Neighbours:
+def without_self(found: Neighbours) -> Neighbours:
     """Leave out each document itself, or the last where copies of it came before."""
     own = found.places == np.arange(len(found))[:, None]
     own[~own.any(axis=1), -1] = True

@@ -9,7 +9,6 @@ descent.py        Adam, early stopping, from check to check
 centroid_loss.py  the loss over centres of mass
 initial.py        where descent starts
 checkpoint.py     a course on disk
-voting.py         k neighbours vote, for every k at once
 lesson.py         one learning problem: start, learn, judge
 nearest.py        exact neighbours under balanced transport
 known.py          from what was learnt to other documents

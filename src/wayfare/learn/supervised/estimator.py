@@ -8,20 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.learn.documents import Tokenize, check_labels, encode, gather
+from wayfare.learn.nearest import Neighbours
+from wayfare.learn.neighbors import VotingNeighbours, without_self
 from wayfare.learn.supervised import checkpoint, settings
 from wayfare.learn.supervised.descent import Course, Schedule
 from wayfare.learn.supervised.known import mapped, places
 from wayfare.learn.supervised.lesson import Lesson, divide
 from wayfare.learn.supervised.parameters import Parameters, Rows
 from wayfare.learn.supervised.transport import Transport
-from wayfare.learn.supervised.voting import votes
+from wayfare.learn.votes import majority
+from wayfare.measure import Measure
 from wayfare.threads import count_jobs
 
 __all__ = ["SupervisedTransport"]
@@ -29,7 +32,7 @@ __all__ = ["SupervisedTransport"]
 Array = NDArray[np.float64]
 
 
-class SupervisedTransport(ClassifierMixin, TransformerMixin, BaseEstimator):
+class SupervisedTransport(TransformerMixin, VotingNeighbours):
     """The learner under `SupervisedWMD` and `SupervisedWFR`, which say what a distance is."""
 
     vectors: Any
@@ -45,8 +48,8 @@ class SupervisedTransport(ClassifierMixin, TransformerMixin, BaseEstimator):
         """The distance to learn, given the documents."""
 
     @abstractmethod
-    def _nearest(self, queries: Corpus, k: int) -> tuple[Array, NDArray[np.int64]]:
-        """The k nearest of `corpus_`: distances, and positions in it."""
+    def _among(self, queries: list[Measure], k: int, codes: NDArray[np.int64] | None) -> Neighbours:
+        """The k nearest of the training documents for each transformed query."""
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -65,15 +68,14 @@ class SupervisedTransport(ClassifierMixin, TransformerMixin, BaseEstimator):
             raise InputError(
                 f"X: {len(live)} documents with known words came; at least 2 can be compared"
             )
-        known = corpus.select(live)
-        lesson = self._lesson(known, codes[live])
-        before = self._learnt_before(known)
-        course = self._learn(lesson, before)
-        self.classes_, self.source_, self.rows_, self.codes_ = classes, known, live, codes[live]
+        lesson = self._lesson(corpus.select(live), codes[live])
+        course = self._learn(lesson, self._learnt_before(corpus))
+        self.classes_, self._codes, self.source_ = classes, codes, corpus
+        self.class_prior_ = majority(codes, len(classes))
         self.components_, self.log_weights_ = course.best.map, course.best.log_weights
         self.n_iter_, self.best_iter_, self.history_ = course.step, course.best_step, course.history
         self.temperature_ = course.temperature
-        self.corpus_ = mapped(known, lesson.rows, course.best)
+        self._keep(mapped(corpus, self._rows(corpus), course.best), leave_empty=True)
         self._choose(lesson, course.best)
         return self
 
@@ -135,10 +137,10 @@ class SupervisedTransport(ClassifierMixin, TransformerMixin, BaseEstimator):
         self.validation_errors_ = np.empty(0)
         if len(lesson.parts.validation):
             self.validation_errors_ = lesson.errors(at)
-        if asked.n_neighbors is not None:
-            self.n_neighbors_ = min(int(asked.n_neighbors), len(lesson.rows))
-        else:
-            self.n_neighbors_ = int(np.argmin(self.validation_errors_)) + 1
+        chosen = asked.k
+        if chosen is None:
+            chosen = int(np.argmin(self.validation_errors_)) + 1
+        self.k_ = int(chosen)
 
     # -- using what was learnt --------------------------------------------------------------
 
@@ -165,63 +167,10 @@ class SupervisedTransport(ClassifierMixin, TransformerMixin, BaseEstimator):
         points[at >= 0] = self.corpus_.points[at[at >= 0]]
         return mapped(corpus, rows, learnt, points)
 
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Any:
-        """Distances to the nearest training documents, nearest first, and their rows in the fit's X.
-
-        Without X, of the training documents that have words, none of which is its own neighbour.
-        """
-        check_is_fitted(self)
-        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
-        most = len(self.corpus_) - (X is None)
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= most:
-            raise InputError(f"n_neighbors: {k!r} came; give 1 to {most}")
-        if X is None:
-            found = self._nearest(self.corpus_, int(k) + 1)
-            distances, rows = _without_self(*found)
-        else:
-            distances, rows = self._nearest(self.transform(X), int(k))
-        return (distances, self.rows_[rows]) if return_distance else self.rows_[rows]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class that the `n_neighbors_` nearest vote for; a tie goes to fewer, nearer neighbours.
-
-        A document without known words is given the most frequent class.
-        """
-        distances, near = self._voters(X)
-        won = votes(near, len(self.classes_))[:, -1]
-        won[~np.isfinite(distances[:, 0])] = np.argmax(np.bincount(self.codes_))
-        return np.asarray(self.classes_[won])
-
-    def predict_proba(self, X: Any) -> Array:
-        """The share of each class among the `n_neighbors_` nearest; among all where there are none."""
-        distances, near = self._voters(X)
-        every = np.arange(len(self.classes_))
-        share = np.mean(near[:, :, None] == every, axis=1)
-        prior = np.bincount(self.codes_, minlength=len(every)) / len(self.codes_)
-        share[~np.isfinite(distances[:, 0])] = prior
-        return np.asarray(share)
-
-    def _voters(self, X: Any) -> tuple[Array, NDArray[np.int64]]:
-        """The distances and the classes of the nearest; infinitely far from a document without words."""
-        check_is_fitted(self)
-        queries = self.transform(X)
-        distances, rows = self._nearest(queries, self.n_neighbors_)
-        distances[queries.masses == 0] = np.inf
-        return distances, self.codes_[rows]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.target_tags.required = True
-        return tags
-
-
-def _without_self(distances: Array, rows: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
-    """Drop each document from its own neighbours; where equals came before it, drop the last."""
-    own = rows == np.arange(len(rows))[:, None]
-    own[~own.any(axis=1), -1] = True
-    shape = (len(rows), rows.shape[1] - 1)
-    return distances[~own].reshape(shape), rows[~own].reshape(shape)
+    def _nearest(
+        self, X: Any, k: int, codes: NDArray[np.int64] | None = None
+    ) -> tuple[Neighbours, NDArray[np.bool_]]:
+        own = X is None
+        corpus = self.corpus_ if own else self.transform(X)
+        found = self._among([corpus[n] for n in range(len(corpus))], k + own, codes)
+        return (without_self(found) if own else found), corpus.masses == 0

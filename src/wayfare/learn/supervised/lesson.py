@@ -16,7 +16,7 @@ from wayfare.learn.supervised.objective import TransportLoss
 from wayfare.learn.supervised.parameters import Parameters, Rows
 from wayfare.learn.supervised.pools import Pools
 from wayfare.learn.supervised.transport import Transport
-from wayfare.learn.supervised.voting import votes
+from wayfare.learn.votes import majority, votes
 
 __all__ = ["MOST_NEIGHBOURS", "Lesson", "divide"]
 
@@ -104,5 +104,5 @@ class Lesson:
             self.classes[anchor.neighbours[np.argsort(found, kind="stable")[:most]]]
             for anchor, found in zip(anchors, values, strict=True)
         ]
-        won = votes(np.array(near), int(self.classes.max()) + 1)
+        won, _ = votes(np.array(near), majority(self.classes, int(self.classes.max()) + 1))
         return np.asarray(np.mean(won != self.classes[self.parts.validation][:, None], axis=0))

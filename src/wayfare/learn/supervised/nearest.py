@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfare.errors import InputError
+from wayfare.learn.nearest import Known, Neighbours
 from wayfare.learn.supervised.transport import Balanced, squared_distances
 from wayfare.many import Documents, Query, Scratch
 from wayfare.measure import Measure
@@ -22,16 +24,17 @@ SLACK = 1e-3
 
 
 def nearest_balanced(
-    documents: Documents,
-    queries: Sequence[Measure],
-    k: int,
-    transport: Balanced,
-    n_jobs: int,
-) -> tuple[Array, NDArray[np.int64]]:
-    """Distances and positions of the k nearest documents of each query, nearest first.
+    known: Known, queries: Sequence[Measure], k: int, transport: Balanced, n_jobs: int
+) -> Neighbours:
+    """The k nearest of the known documents for each query, nearest first.
 
-    All documents have mass one. The zero measure has no plan: infinitely far, in the order of rows.
+    All documents have mass one. The zero measure has no plan: infinitely far, in the order of places.
     """
+    if k > len(known.places):
+        raise InputError(
+            f"k: {k} neighbours of {len(known.places)} documents with known words; give a smaller k"
+        )
+    documents = known.documents
 
     def one(measure: Measure) -> tuple[Array, NDArray[np.int64]]:
         if not measure.mass:
@@ -41,7 +44,8 @@ def nearest_balanced(
     with one_blas_thread():
         found = list(in_threads(one, queries, n_jobs))
     values = np.array([value for value, _ in found]).reshape(len(queries), k)
-    return values, np.array([rows for _, rows in found], np.int64).reshape(len(queries), k)
+    rows = np.array([row for _, row in found], np.int64).reshape(len(queries), k)
+    return Neighbours(values, known.places[rows])
 
 
 def _nearest(

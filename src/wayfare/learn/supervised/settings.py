@@ -17,7 +17,7 @@ _IMMATERIAL = {
     "checkpoint",
     "max_iter",
     "n_jobs",
-    "n_neighbors",
+    "k",
     "patience",
     "progress",
     "random_state",
@@ -53,7 +53,7 @@ def _is_range(value: Any) -> bool:
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_components": (lambda v: v is None or _whole(v, 1), "a whole number from 1, or None"),
     "init": (lambda v: v in INITIALISATIONS, f"one of {', '.join(INITIALISATIONS)}"),
-    "n_neighbors": (
+    "k": (
         lambda v: v is None or _whole(v, 1),
         "a whole number from 1, or None to choose",
     ),
@@ -80,10 +80,10 @@ def check(estimator: Any) -> None:
     for name, (good, wanted) in _RULES.items():
         if name in asked and not good(asked[name]):
             raise InputError(f"{name}: {asked[name]!r} came; give {wanted}")
-    if asked["n_neighbors"] is None and not asked["validation_fraction"]:
+    if asked["k"] is None and not asked["validation_fraction"]:
         raise InputError(
-            "n_neighbors: None came, to be chosen on a validation part, but validation_fraction=0 "
-            "sets none aside; give a number of neighbours"
+            "k: None came, to be chosen on a validation part, but validation_fraction=0 "
+            "sets none aside; give a k"
         )
     if asked["warm_start"] and asked["checkpoint"] is not None:
         raise InputError(

@@ -91,7 +91,8 @@ def squared_distances(documents: Documents, query: Query, dtype: Any) -> NDArray
 
 def _rooted(by_cost: NDArray[Any], cost: NDArray[Any]) -> NDArray[Any]:
     """From the derivative by `d` to the one by `d^2`; 0 at distance 0, where nothing need move."""
-    return np.divide(by_cost, 2 * cost, out=np.zeros_like(by_cost), where=cost > 0)
+    zeros = np.zeros_like(by_cost)
+    return np.asarray(np.divide(by_cost, 2 * cost, out=zeros, where=cost > 0))
 
 
 def _empty(documents: Documents, query: Query, dtype: Any) -> Slopes:

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from wayfare.corpus import Corpus
 from wayfare.learn.documents import Tokenize, eta_of
+from wayfare.learn.nearest import Neighbours, Space, nearest
 from wayfare.learn.supervised.estimator import SupervisedTransport
 from wayfare.learn.supervised.parameters import Rows
 from wayfare.learn.supervised.transport import Unbalanced
-from wayfare.many import Documents
-from wayfare.search import search_many
+from wayfare.measure import Measure
 
 __all__ = ["SupervisedWFR"]
-
-Array = NDArray[np.float64]
 
 
 class SupervisedWFR(SupervisedTransport):
@@ -40,22 +38,24 @@ class SupervisedWFR(SupervisedTransport):
     The other settings and attributes are those of `SupervisedWMD`; `eta_` is what was used.
 
     >>> texts = ["rain and wind", "wind and snow", "a goal", "the match", "snow", "a late goal"]
-    >>> learner = SupervisedWFR(n_neighbors=1, max_iter=5, validation_fraction=0, random_state=0)
+    >>> learner = SupervisedWFR(k=1, max_iter=5, validation_fraction=0, random_state=0)
     >>> learner.fit(texts, ["weather", "weather", "sport", "sport", "weather", "sport"])
-    SupervisedWFR(max_iter=5, n_neighbors=1, random_state=0, validation_fraction=0)
+    SupervisedWFR(k=1, max_iter=5, random_state=0, validation_fraction=0)
     >>> learner.predict(["rain and snow", "the goal of the match"]).tolist()
     ['weather', 'sport']
     """
 
+    metric = "wfr"
+
     def __init__(
         self,
+        k: int | None = None,
         *,
         eta: float | None = None,
         n_components: int | None = None,
         init: Literal["centroids", "pca", "identity"] = "centroids",
         mass: Literal["keep", "free"] = "keep",
         tol: float = 1e-3,
-        n_neighbors: int | None = None,
         pool: int = 200,
         batch_size: int = 32,
         max_iter: int = 200,
@@ -74,11 +74,11 @@ class SupervisedWFR(SupervisedTransport):
         progress: bool | None = None,
     ) -> None:
         self.eta = eta
+        self.k = k
         self.n_components = n_components
         self.init = init
         self.mass = mass
         self.tol = tol
-        self.n_neighbors = n_neighbors
         self.pool = pool
         self.batch_size = batch_size
         self.max_iter = max_iter
@@ -104,8 +104,6 @@ class SupervisedWFR(SupervisedTransport):
         self.eta_ = eta_of(self.eta, corpus)
         return Unbalanced(self.eta_, self.tol)
 
-    def _nearest(self, queries: Corpus, k: int) -> tuple[Array, NDArray[np.int64]]:
-        documents = [Documents.of(self.corpus_)]
-        hits = search_many(documents, list(queries), k=k, eta=self.eta_, n_jobs=self.n_jobs)
-        distances = np.array([one.distances for one in hits]).reshape(len(hits), k)
-        return distances, np.array([one.ids for one in hits], np.int64).reshape(len(hits), k)
+    def _among(self, queries: list[Measure], k: int, codes: NDArray[np.int64] | None) -> Neighbours:
+        space = Space("wfr", self.eta_, n_jobs=self.n_jobs)
+        return nearest(self._known, queries, k, space, codes=codes)

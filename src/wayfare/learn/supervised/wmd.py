@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from wayfare.corpus import Corpus
 from wayfare.learn.documents import Tokenize
+from wayfare.learn.nearest import Neighbours
 from wayfare.learn.supervised.estimator import SupervisedTransport
 from wayfare.learn.supervised.initial import word_variance
 from wayfare.learn.supervised.nearest import nearest_balanced
 from wayfare.learn.supervised.parameters import Rows
 from wayfare.learn.supervised.transport import Entropic, Exact
-from wayfare.many import Documents
+from wayfare.measure import Measure
 from wayfare.threads import count_jobs
 from wayfare.weighting import segment_sums
 
@@ -49,31 +50,33 @@ class SupervisedWMD(SupervisedTransport):
 
     Every `check_every` steps the loss on a `validation_fraction` of the documents, none of which is
     learnt from, is taken; learning ends after `max_iter` steps or `patience` checks without a
-    better one, and the best is kept. `n_neighbors=None` chooses k among 1 to 19 on the same part.
+    better one, and the best is kept. `k=None` chooses k among 1 to 19 on the same part.
     `warm_start=True` goes on from what the fit before learnt; `checkpoint` names an .npz file that
     each check writes and a later fit of the same problem takes up.
 
-    Attributes: `components_` (A), `word_weights_`, `n_neighbors_`, `validation_errors_` for each k,
+    Attributes: `components_` (A), `word_weights_`, `k_`, `validation_errors_` for each k,
     `history_` (rows of step, training loss, validation loss), `n_iter_`, `best_iter_`,
     `temperature_` (t), `classes_`, `corpus_` (the training documents, transformed).
 
     >>> texts = ["rain and wind", "wind and snow", "a goal", "the match", "snow", "a late goal"]
-    >>> learner = SupervisedWMD(n_neighbors=1, max_iter=5, validation_fraction=0, random_state=0)
+    >>> learner = SupervisedWMD(k=1, max_iter=5, validation_fraction=0, random_state=0)
     >>> learner.fit(texts, ["weather", "weather", "sport", "sport", "weather", "sport"])
-    SupervisedWMD(max_iter=5, n_neighbors=1, random_state=0, validation_fraction=0)
+    SupervisedWMD(k=1, max_iter=5, random_state=0, validation_fraction=0)
     >>> learner.predict(["rain and snow", "the goal of the match"]).tolist()
     ['weather', 'sport']
     """
 
+    metric = "wmd"
+
     def __init__(
         self,
+        k: int | None = None,
         *,
         n_components: int | None = None,
         init: Literal["centroids", "pca", "identity"] = "centroids",
         solver: Literal["entropic", "exact"] = "entropic",
         cost: Literal["squared", "euclidean"] = "squared",
         regularization: float = 10.0,
-        n_neighbors: int | None = None,
         pool: int = 200,
         batch_size: int = 32,
         max_iter: int = 200,
@@ -91,12 +94,12 @@ class SupervisedWMD(SupervisedTransport):
         n_jobs: int | None = None,
         progress: bool | None = None,
     ) -> None:
+        self.k = k
         self.n_components = n_components
         self.init = init
         self.solver = solver
         self.cost = cost
         self.regularization = regularization
-        self.n_neighbors = n_neighbors
         self.pool = pool
         self.batch_size = batch_size
         self.max_iter = max_iter
@@ -129,10 +132,9 @@ class SupervisedWMD(SupervisedTransport):
         self.eps_ = (np.sqrt(mean) if euclidean else mean) / self.regularization or 1.0
         return Entropic(float(self.eps_), euclidean)
 
-    def _nearest(self, queries: Corpus, k: int) -> tuple[Array, NDArray[np.int64]]:
-        documents, queries_ = Documents.of(self.corpus_), list(queries)
+    def _among(self, queries: list[Measure], k: int, codes: NDArray[np.int64] | None) -> Neighbours:
         transport = self._fine()
-        return nearest_balanced(documents, queries_, k, transport, count_jobs(self.n_jobs))
+        return nearest_balanced(self._known, queries, k, transport, count_jobs(self.n_jobs))
 
     def _fine(self) -> Entropic | Exact:
         euclidean = self.cost == "euclidean"
