@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str], start: Parameters, stamp: str) -> Course 
     if not Path(path).exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             found = {name: file[name] for name in (*ARRAYS, "format", "stamp")}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise FormatError(f"no checkpoint of this library ({error})", path=str(path)) from None
