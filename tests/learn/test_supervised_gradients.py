@@ -147,17 +147,21 @@ def test_scalings_beyond_single_precision_are_absorbed():
 @pytest.mark.parametrize("eta", [0.7, 0.25])
 @pytest.mark.parametrize("tol", [1e-3, 1e-5])
 def test_the_kernel_of_wfr_has_the_slopes_of_single_solves(eta, tol):
-    """Where the value is off by tol, plan and potentials may be off by its root."""
+    """Where the value is off by tol, plan and potentials are off by its root, as their mass has it."""
     documents, query = documents_of(np.random.default_rng(7), np.float64)
     scratch = Scratch(8, documents.longest)
     many = Unbalanced(eta, tol).slopes(documents, query, scratch)
     single = Unbalanced(eta, 1e-10).slopes(documents, query, scratch)
     np.testing.assert_allclose(many.values, single.values, rtol=2 * tol)
     assert (many.values >= single.values * (1 - 1e-9)).all()
-    unit = {"by_squared": 1 / (4 * eta**2), "by_query": 1.0, "by_entry": 1.0}
-    for name, one in unit.items():
-        off = np.abs(getattr(many, name) - getattr(single, name)).max()
-        assert off <= 2 * np.sqrt(tol) * one, name
+    heard = {
+        "by_squared": 4 * eta**2,
+        "by_query": np.sqrt(query.weights),
+        "by_entry": np.sqrt(documents.weights),
+    }
+    for name, share in heard.items():
+        off = np.abs(getattr(many, name) - getattr(single, name)) * share
+        assert off.max() <= 2 * np.sqrt(tol), name
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-4, 1e-8])

@@ -12,7 +12,7 @@ from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, G
 from wayfare.kernels.cpu.components import solve_components
 from wayfare.kernels.cpu.jit import jit
 
-__all__ = ["Kept", "Spread", "solve_many", "solve_one"]
+__all__ = ["Kept", "Spread", "load", "solve_many", "solve_one"]
 
 Kept = namedtuple("Kept", "a b plan")
 
@@ -23,7 +23,7 @@ NOTHING = Kept(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
 
 
 @jit
-def _load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) -> None:
+def load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) -> None:
     """Copy a document's rows of the table, their transpose, and the weights at mass one."""
     m, n = len(mu), len(columns)
     for j in range(work.cosines_t.shape[0]):
@@ -81,7 +81,7 @@ def _solve_document(
     m, n = len(mu), len(columns)
     total, scale = mass + other, 2.0 * math.sqrt(mass) * math.sqrt(other)
     part = shaped(work, m, n)
-    _load(table, columns, mu, nu, other, part)
+    load(table, columns, mu, nu, other, part)
     # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such.
     unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
     rounding = slack + (m + n + 32) * unit
@@ -199,5 +199,5 @@ def solve_one(
     """Solve one pair at mass one and keep its feasible potentials and its plan."""
     m, n = cosines.shape
     whole = shaped(work, m, n)
-    _load(cosines.T, np.arange(n), mu, nu, 1.0, whole)
+    load(cosines.T, np.arange(n), mu, nu, 1.0, whole)
     return solve_components(whole, m, n, goal, split_work, parts, DEPTH, True, kept)

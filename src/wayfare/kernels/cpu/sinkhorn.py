@@ -13,9 +13,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wayfare.kernels.cpu.anneal import BITS, LOG_A, SCALE, SPARE, SUMS, WEIGHT, shaped
+from wayfare.kernels.cpu.anneal import LOG_A, SCALE, SUMS, WEIGHT, shaped
+from wayfare.kernels.cpu.batch import load
 from wayfare.kernels.cpu.jit import jit
-from wayfare.kernels.cpu.passes import add_rows, exp2_row
+from wayfare.kernels.cpu.passes import add_rows
+from wayfare.kernels.cpu.powers import exp2
 
 __all__ = ["transport_many"]
 
@@ -24,18 +26,13 @@ TINY = 1e-30
 
 
 @jit
-def _load(table: Any, columns: Any, m: int, n: int, work: Any) -> None:
-    """Copy a document's costs, with their transpose; start from the C-transforms of zero."""
+def _start(work: Any, m: int, n: int) -> None:
+    """Start from the C-transforms of zero: `f_i = min_j c_ij`, then `g_j = min_i c_ij - f_i`."""
     rows, cols = work.rows, work.cols
-    for j in range(n):
-        for i in range(m):
-            work.cosines_t[j, i] = table[columns[j], i]
     for i in range(m):
-        least = work.cosines_t[0, i]
+        least = work.cosines[i, 0]
         for j in range(n):
-            cost = work.cosines_t[j, i]
-            work.cosines[i, j] = cost
-            least = min(least, cost)
+            least = min(least, work.cosines[i, j])
         rows[LOG_A, i] = least
     for j in range(n):
         least = work.cosines_t[j, 0] - rows[LOG_A, 0]
@@ -46,18 +43,32 @@ def _load(table: Any, columns: Any, m: int, n: int, work: Any) -> None:
 
 @jit
 def _kernel(work: Any, m: int, n: int, per_eps: Any) -> None:
-    """`K = e^((f + g - c) / eps)` and its transpose; the scalings start at one."""
-    rows, cols = work.rows, work.cols
-    one = rows.dtype.type(1)
-    for j in range(n):
-        cols[SCALE, j] = one
+    """`K = e^((f + g - c) / eps)` and its transpose, 0 in the padding; the scalings start at one."""
+    rows, cols, single = work.rows, work.cols, work.plan.itemsize == 4
+    rows[SCALE] = 0
+    cols[SCALE] = 0
     for i in range(m):
-        rows[SCALE, i] = one
-        for j in range(n):
-            cols[SPARE, j] = (rows[LOG_A, i] + cols[LOG_A, j] - work.cosines[i, j]) * per_eps
-        exp2_row(cols[SPARE], work.plan[i], cols[BITS], work.col_bits[BITS], n)
-        for j in range(n):
-            work.plan_t[j, i] = work.plan[i, j]
+        rows[SCALE, i] = 1
+    for j in range(n):
+        cols[SCALE, j] = 1
+    for i in range(work.plan.shape[0]):
+        into = work.plan[i]
+        if i < m:
+            for j in range(n):
+                power = (rows[LOG_A, i] + cols[LOG_A, j] - work.cosines[i, j]) * per_eps
+                # The quick power is good to single precision, and would be the error of the plan.
+                into[j] = exp2(power) if single else 2.0**power
+            into[n:] = 0
+        else:
+            into[:] = 0
+    for j in range(work.plan_t.shape[0]):
+        into = work.plan_t[j]
+        if j < n:
+            for i in range(m):
+                into[i] = work.plan[i, j]
+            into[m:] = 0
+        else:
+            into[:] = 0
 
 
 @jit
@@ -81,7 +92,7 @@ def _iterate(work: Any, m: int, n: int, eps: Any, tol: float, sweeps: int) -> bo
     per_eps, tiny = rows.dtype.type(1.4426950408889634 / eps), rows.dtype.type(TINY)
     _kernel(work, m, n, per_eps)
     for sweep in range(sweeps + 1):
-        add_rows(work.plan_t, cols[SCALE], rows[SUMS], n, m)
+        add_rows(work.plan_t, cols[SCALE], rows[SUMS])
         if sweep:
             off = 0.0
             for i in range(m):
@@ -92,7 +103,7 @@ def _iterate(work: Any, m: int, n: int, eps: Any, tol: float, sweeps: int) -> bo
             return False
         for i in range(m):
             rows[SCALE, i] = rows[WEIGHT, i] / max(rows[SUMS, i], tiny)
-        add_rows(work.plan, rows[SCALE], cols[SUMS], m, n)
+        add_rows(work.plan, rows[SCALE], cols[SUMS])
         for j in range(n):
             cols[SCALE, j] = cols[WEIGHT, j] / max(cols[SUMS, j], tiny)
         if _extreme(rows, m) or _extreme(cols, n):
@@ -129,11 +140,8 @@ def transport_many(
         start, stop = indptr[document], indptr[document + 1]
         n = stop - start
         part = shaped(work, m, n)
-        for i in range(m):
-            part.rows[WEIGHT, i] = mu[i]
-        for j in range(n):
-            part.cols[WEIGHT, j] = weights[start + j]
-        _load(table, columns[start:stop], m, n, part)
+        load(table, columns[start:stop], mu, weights[start:stop], 1.0, part)
+        _start(part, m, n)
         if not _iterate(part, m, n, step, tol, sweeps):
             short += 1
         rows, cols, value = part.rows, part.cols, 0.0

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from wayfare.kernels.cpu.anneal import DEPTH, WEIGHT, Goal, shaped
+from wayfare.kernels.cpu.batch import load
 from wayfare.kernels.cpu.components import solve_components
 from wayfare.kernels.cpu.jit import jit
 
@@ -29,19 +30,6 @@ __all__ = ["add_by_word", "differentiate_many", "entry_products"]
 def _sinc(h: float) -> float:
     """`sin(t) / t` where `h = cos(t)`."""
     return math.sqrt((1.0 - h) * (1.0 + h)) / math.acos(h) if h < 1.0 else 1.0
-
-
-@jit
-def _load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) -> None:
-    m, n = len(mu), len(columns)
-    for i in range(m):
-        work.rows[WEIGHT, i] = mu[i]
-    for j in range(n):
-        work.cols[WEIGHT, j] = nu[j] / other
-        for i in range(m):
-            h = table[columns[j], i]
-            work.cosines_t[j, i] = h
-            work.cosines[i, j] = h
 
 
 @jit
@@ -123,20 +111,11 @@ def differentiate_many(
             continue
         scale = 2.0 * math.sqrt(mass) * math.sqrt(other)
         part = shaped(work, m, n)
-        _load(table, columns[start:stop], mu, weights[start:stop], other, part)
+        load(table, columns[start:stop], mu, weights[start:stop], other, part)
         _clear(kept, m, n)
         goal = Goal(total, scale, 0.0, 0.0, tol, 1e-6 * total, np.inf)
         status, lower, _, _, _ = solve_components(
-            part.cosines[:, :n],
-            part.cosines_t[:, :m],
-            part.rows[WEIGHT, :m],
-            part.cols[WEIGHT, :n],
-            goal,
-            split_work,
-            parts,
-            DEPTH,
-            True,
-            kept,
+            part, m, n, goal, split_work, parts, DEPTH, True, kept
         )
         short += status != 0
         values[document] = max(total - scale * lower, 0.0)
