@@ -127,7 +127,7 @@ class SupervisedTransport(TransformerMixin, VotingNeighbours):
                 partial(checkpoint.save, path, stamp),
             )
         if course is None:
-            at = before or (lesson.centroids(first) if asked.init == "centroids" else first)
+            at = before or (lesson.better_start(first) if asked.init == "centroids" else first)
             course = Course.start(at, lesson.temperature(at))
         return lesson.run(course, save)
 

@@ -35,11 +35,12 @@ def nearest_balanced(
             f"k: {k} neighbours of {len(known.places)} documents with known words; give a smaller k"
         )
     documents = known.documents
+    centres = np.asarray(documents.matrix @ documents.points.astype(np.float64))
 
     def one(measure: Measure) -> tuple[Array, NDArray[np.int64]]:
         if not measure.mass:
             return np.full(k, np.inf), np.arange(k)
-        return _nearest(documents, documents.query(measure), k, transport)
+        return _nearest(documents, centres, documents.query(measure), k, transport)
 
     with one_blas_thread():
         found = list(in_threads(one, queries, n_jobs))
@@ -49,10 +50,10 @@ def nearest_balanced(
 
 
 def _nearest(
-    documents: Documents, query: Query, k: int, transport: Balanced
+    documents: Documents, centres: Array, query: Query, k: int, transport: Balanced
 ) -> tuple[Array, NDArray[np.int64]]:
     cost = squared_distances(documents, query, np.float64)
-    bounds = _centre_bounds(documents, query)
+    bounds = _centre_bounds(centres, query)
     if transport.euclidean:
         np.sqrt(cost, out=cost)
         np.sqrt(bounds, out=bounds)
@@ -75,10 +76,9 @@ def _nearest(
     return values, rows
 
 
-def _centre_bounds(documents: Documents, query: Query) -> Array:
+def _centre_bounds(centres: Array, query: Query) -> Array:
     """By Jensen's inequality the mean of squared distances is at least that of the centres."""
-    centre = query.shares @ query.points.astype(np.float64)
-    apart = documents.matrix @ documents.points.astype(np.float64) - centre
+    apart = centres - query.shares @ query.points.astype(np.float64)
     return np.asarray(np.einsum("ij,ij->i", apart, apart))
 
 
