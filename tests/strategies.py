@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from wayfare.corpus import Corpus
 from wayfare.measure import Measure
 
 ETAS = (1.0, 1 / 2, 1 / 3, 1 / 4, 0.1)
@@ -93,3 +94,62 @@ def pairs(
         mass = 10.0 ** draw(st.integers(-decades, decades))
         measures.append(Measure(points, w * (mass / (w.sum() or 1.0))))
     return Pair(*measures, draw(st.sampled_from(etas)))
+
+
+@dataclass(frozen=True)
+class Library:
+    """Documents over shared points, a query, and the eta to compare them at."""
+
+    corpus: Corpus
+    query: Measure
+    eta: float
+
+    def __repr__(self) -> str:
+        c = self.corpus
+        arrays = (c.points.tolist(), c.indptr.tolist(), c.indices.tolist(), c.weights.tolist())
+        return (
+            f"Library({arrays!r}, {self.query.points.tolist()!r}, {self.query.weights.tolist()!r})"
+        )
+
+
+@st.composite
+def libraries(
+    draw: st.DrawFn,
+    *,
+    documents: int = 30,
+    words: int = 40,
+    longest: int = 12,
+    etas: tuple[float, ...] = ETAS,
+    kinds: tuple[str, ...] = ("equal", "counts", "random", "decades"),
+    normal: bool | None = None,
+    least: int = 0,
+) -> Library:
+    """A corpus with empty documents, copies and ties, and a query of at least `least` points."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    vocabulary, count = draw(st.integers(1, words)), draw(st.integers(0, documents))
+    dim = draw(st.sampled_from([1, 2, 5, 20]))
+    points = cloud(rng, draw(st.sampled_from(CLOUDS)), vocabulary, dim).astype(np.float32)
+    kind, scaled = draw(st.sampled_from(kinds)), draw(st.booleans()) if normal is None else normal
+    rows: list[tuple[np.ndarray, np.ndarray]] = []
+    for _ in range(count):
+        if rows and rng.random() < 0.3:
+            rows.append(rows[rng.integers(len(rows))])
+            continue
+        size = 0 if rng.random() < 0.1 else int(rng.integers(1, min(longest, vocabulary) + 1))
+        w = weights(rng, kind, size)
+        chosen = np.sort(rng.choice(vocabulary, size, replace=False))
+        rows.append((chosen, w / (w.sum() if scaled and size else 1.0)))
+    asked = int(rng.integers(least, longest + 1))
+    own = points[rng.integers(0, vocabulary, asked)].astype(np.float64)
+    new = rng.random(asked) < draw(st.sampled_from([0.0, 0.3, 1.0]))
+    own[new] += 0.1 * rng.standard_normal((int(new.sum()), dim))
+    w = weights(rng, kind, asked)
+    query = Measure(own.astype(np.float32), w / (w.sum() if scaled and asked else 1.0))
+    sizes = np.array([len(chosen) for chosen, _ in rows], np.int64)
+    corpus = Corpus(
+        points,
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int32), *(chosen for chosen, _ in rows)]).astype(np.int32),
+        np.concatenate([np.zeros(0), *(mass for _, mass in rows)]),
+    )
+    return Library(corpus, query, draw(st.sampled_from(etas)))

@@ -32,6 +32,8 @@ AVERAGE_ROUNDS = 3
 
 # What the bounds lose to float32: some products a term, and one unit for each term of a sum.
 ROUNDING, UNIT = 1e-5, 2.0**-24
+# Masses whose weights float32 holds, with room for the products of them.
+LIGHTEST, HEAVIEST = 1e-25, 1e30
 
 _local = threading.local()
 
@@ -63,7 +65,7 @@ class QueryTable:
     @classmethod
     def of(cls, found: Sequence[NDArray[np.uint8]], slack: float) -> QueryTable:
         """Put the columns of a query's points beside each other."""
-        from wayfare.kernels.cpu import bounds
+        from wayfare.kernels.cpu import word_bounds
 
         length, width = len(found[0]), max(16, -(-len(found) // 16) * 16)
         columns = _buffer("columns", (width, length), np.uint8)
@@ -71,11 +73,11 @@ class QueryTable:
             row[:] = column
         columns[len(found) :] = 0
         near = _buffer("near", (length, width), np.uint8)
-        bounds.interleave(columns.view(np.uint64), near.view(np.uint64))
+        word_bounds.interleave(columns.view(np.uint64), near.view(np.uint64))
         top = np.empty(length, np.uint8)
-        bounds.column_maxima(columns[: len(found)], top)
+        word_bounds.column_maxima(columns[: len(found)], top)
         reach = _buffer("reach", (length,), np.float32)
-        np.multiply(top, np.float32(1.0000005 / bounds.UNIT), out=reach)
+        np.multiply(top, np.float32(1.0000005 / word_bounds.UNIT), out=reach)
         return cls(columns, near, reach, slack)
 
     @property
@@ -93,16 +95,16 @@ def word_bound(documents: Documents, table: QueryTable, query: Query) -> Array:
     The second makes the sum of the bounds over the corpus small: it knows which words of the query
     nobody has, and which everybody has.
     """
-    from wayfare.kernels.cpu import bounds
+    from wayfare.kernels.cpu import word_bounds
 
     alpha = _average_roots(documents, table, query)
     mu = query.shares
     potentials = _buffer("potentials", (2, len(table.near)), np.float32)
     np.multiply(table.reach, table.reach, out=potentials[0])
-    bounds.word_potential(table.columns[: len(mu)], 1 / alpha[: len(mu)], potentials[1])
+    word_bounds.word_potential(table.columns[: len(mu)], 1 / alpha[: len(mu)], potentials[1])
     own = np.array([1.0, float(mu @ (alpha[: len(mu)].astype(np.float64) ** 2))])
     affinity = np.empty(len(documents))
-    bounds.word_bounds(
+    word_bounds.word_bounds(
         documents.indptr, documents.indices, documents.light_weights, potentials, own, affinity
     )
     return _objective(documents, table, query, documents.masses, affinity)
@@ -110,11 +112,11 @@ def word_bound(documents: Documents, table: QueryTable, query: Query) -> Array:
 
 def _average_roots(documents: Documents, table: QueryTable, query: Query) -> NDArray[np.float32]:
     """The roots of a potential of the query that suits the words with most of the corpus's mass."""
-    from wayfare.kernels.cpu import bounds
+    from wayfare.kernels.cpu import word_bounds
 
     words, masses = documents.heaviest(AVERAGE_WORDS)
     alpha = np.empty(table.width, np.float32)
-    bounds.average_potential(table.near, words, masses, query.shares, AVERAGE_ROUNDS, alpha)
+    word_bounds.average_potential(table.near, words, masses, query.shares, AVERAGE_ROUNDS, alpha)
     return alpha
 
 
@@ -133,12 +135,12 @@ def pair_bound(
 
     each with its C-transforms. Returns also how many documents each of the three looked at.
     """
-    from wayfare.kernels.cpu import bounds
+    from wayfare.kernels.cpu.pair_bounds import pair_bounds
 
     total, root = query.mass + documents.masses[picks], float(np.sqrt(query.mass))
     limits = (total - enough) / (2 * root) if np.isfinite(enough) else np.zeros(len(picks))
     affinity, tiers = np.empty(len(picks)), np.zeros(3, np.int64)
-    bounds.pair_bounds(
+    pair_bounds(
         table.near,
         table.reach,
         query.shares,
@@ -160,7 +162,13 @@ def _objective(
     affinity *= -2 * np.sqrt(query.mass)
     affinity += masses
     affinity += query.mass
-    return np.maximum(affinity, 0.0, out=affinity)
+    np.maximum(affinity, 0.0, out=affinity)
+    out = np.flatnonzero(~((masses > LIGHTEST) & (masses < HEAVIEST)))
+    if len(out):
+        # S is at most the root of both masses: what is left to say where float32 cannot hold weights.
+        apart = (np.sqrt(query.mass) - np.sqrt(masses[out])) ** 2
+        affinity[out] = apart * (1 - ROUNDING)
+    return affinity
 
 
 def _rounded(affinity: Array, masses: Array, slack: float, terms: int) -> Array:

@@ -79,7 +79,7 @@ class Columns:
         return [[found[key] for key in some] for some in keys]
 
     def _make(self, points: NDArray[Any], eta: float) -> list[Column]:
-        from wayfare.kernels.cpu.bounds import round_up
+        from wayfare.kernels.cpu.word_bounds import round_up
 
         # An array each: a kept column must not keep its whole group alive.
         columns = [np.zeros(self.length, np.uint8) for _ in points]

@@ -203,10 +203,11 @@ class Documents:
 
     @cached_property
     def light_weights(self) -> NDArray[np.float32]:
-        """The weights in float32, for bounds."""
+        """The weights in float32, for bounds, which look at the masses for what does not fit."""
         if self.told is not None:
             return self.told.light_weights
-        return self.weights.astype(np.float32, copy=False)
+        with np.errstate(over="ignore"):
+            return self.weights.astype(np.float32, copy=False)
 
     def heaviest(self, count: int) -> tuple[NDArray[np.int64], Array]:
         """The points that carry most of the mass of all documents, and that mass."""

@@ -4,7 +4,7 @@
     2  the likeliest    bounds from their own words, the best of them solved:
                         the first k upper bounds                              pairs, solves
     3  what is left     bounds from their own words                           pairs
-    4  what is left     solved to `tol`, nearest first                        solves
+    4  what is left     solved to `tol`, nearest first, some at a time        solves
     5  the border       solved further, until inside and outside are proven apart
 
 A document is dropped as soon as its lower bound passes the k-th smallest upper bound so far, or the
@@ -13,6 +13,7 @@ radius. Nothing is dropped for another reason, which is why the answer is exact.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from wayfare import bounds
 from wayfare.columns import columns_of
 from wayfare.many import CERTIFIED, Documents, Narrow, Query, Scratch
 from wayfare.measure import Measure
+from wayfare.points import hashes_of
 from wayfare.search.hits import Hits, SearchWork
 from wayfare.wfr import wfr_value
 
@@ -35,7 +37,8 @@ __all__ = ["Budget", "Request", "search_wfr"]
 Array = NDArray[np.float64]
 Ids = Callable[[int, NDArray[np.int64]], Sequence[Any]]
 
-SLICE = 32  # solves between two looks at a budget
+# Documents that are solved together share a table of their words: the next ones may never need theirs.
+FEW, MANY = 16, 256
 BOUNDS_BETWEEN_LOOKS = 2048
 # The search starts from the best k + SEEDS of the likeliest LIKELY * k + SEEDS documents.
 SEEDS, LIKELY = 4, 6
@@ -69,6 +72,11 @@ class Budget:
         return self.milliseconds is not None or self.solves is not None
 
     @property
+    def solves_left(self) -> int:
+        """How many solves may follow; without a limit, more than there are."""
+        return sys.maxsize if self.solves is None else max(self.solves - self.solved, 0)
+
+    @property
     def spent(self) -> bool:
         """Whether a limit is reached."""
         late = self.milliseconds is not None and (
@@ -86,10 +94,13 @@ class _Part:
     query: Query
     allowed: NDArray[np.bool_] | None
     eta: float
+    before: _Part | None = None
     work: SearchWork = field(default_factory=SearchWork)
 
     @cached_property
     def table(self) -> bounds.QueryTable:
+        if self.before is not None and self.before.documents.shared is self.documents.shared:
+            return self.before.table
         slack = self.documents.table.slack(self.query.points, self.eta)
         return bounds.QueryTable.of(columns_of(self.documents).of(self.query, self.eta), slack)
 
@@ -128,27 +139,16 @@ class _Narrowed:
         self.cosines = self.documents.table.cosines(part.query.points, part.eta)
 
     def narrow(self, goal: Narrow, budget: Budget) -> None:
-        """Work on what `goal` leaves open, nearest first, while the budget lasts."""
-        order = np.flatnonzero(self.spread.lower <= _limit(goal.cut, goal.best))
-        order = order[np.argsort(self.spread.lower[order], kind="stable")]
-        step = SLICE if budget.limited else max(len(order), 1)
-        for start in range(0, len(order), step):
-            if budget.spent:
-                return
-            some = order[start : start + step]
-            sweeps = int(self.spread.sweeps.sum())
-            touched = self.documents.narrow(
-                self.query,
-                some,
-                self.spread,
-                goal,
-                self.scratch,
-                cosines=self.cosines,
-            )
-            sweeps = int(self.spread.sweeps.sum()) - sweeps
-            solved = int((self.spread.status[some] == CERTIFIED).sum())
-            budget.solved += solved
-            self.part.work += SearchWork(started=touched, solved=solved, sweeps=sweeps)
+        """Work on what `goal` leaves open, nearest first."""
+        spread = self.spread
+        order = np.flatnonzero(spread.lower <= _limit(goal.cut, goal.best))
+        order = order[np.argsort(spread.lower[order], kind="stable")]
+        touched = self.documents.narrow(
+            self.query, order, spread, goal, self.scratch, cosines=self.cosines
+        )
+        solved, sweeps = int((spread.status == CERTIFIED).sum()), int(spread.sweeps.sum())
+        budget.solved += solved
+        self.part.work += SearchWork(started=touched, solved=solved, sweeps=sweeps)
 
 
 def search_wfr(
@@ -169,7 +169,8 @@ def search_wfr(
         if not len(documents):
             continue
         mine = documents.query(query)
-        part = _Part(number, documents, mine, allowed[number], request.eta)
+        before = parts[-1] if parts else None
+        part = _Part(number, documents, mine, allowed[number], request.eta, before)
         some, left = _one_collection(part, request, cut, best, budget)
         narrowed += some
         outside = min(outside, left)
@@ -182,31 +183,59 @@ def search_wfr(
 def _one_collection(
     part: _Part, request: Request, cut: float, best: Array, budget: Budget
 ) -> tuple[list[_Narrowed], float]:
-    """Steps 1 to 4; also the smallest lower bound of what was dropped."""
+    """Steps 1 to 4; also the smallest lower bound of what was not solved."""
     lower = part.bound_words()
     goal = Narrow(request.eta, request.tol, request.atol, cut=cut, best=best)
-    narrowed = []
     seeds = np.empty(0, np.int64)
+    narrowed = []
     if len(best):
         likely = _smallest(lower, LIKELY * len(best) + SEEDS)
         part.bound_pairs(lower, likely, _limit(cut, best))
         seeds = likely[_smallest(lower[likely], len(best) + SEEDS)]
-        seeds = seeds[lower[seeds] <= _limit(cut, best)]
-        narrowed.append(_Narrowed(part, seeds, lower))
-        narrowed[0].narrow(goal, budget)
+        seeds = seeds[np.argsort(lower[seeds], kind="stable")]
+        narrowed = _solve(part, seeds, lower, goal, budget)
+        if budget.spent:
+            narrowed += _unsolved(part, seeds[sum(len(some.picks) for some in narrowed) :], lower)
     limit = _limit(cut, best)
-    others = np.delete(np.arange(len(lower)), seeds)
-    others = others[lower[others] <= limit]
+    open_ = lower <= limit
+    open_[seeds] = False
+    others = np.flatnonzero(open_)
     step = BOUNDS_BETWEEN_LOOKS if budget.limited else max(len(others), 1)
     for start in range(0, len(others), step):
         if not budget.spent:
             part.bound_pairs(lower, others[start : start + step], limit)
-    others = others[lower[others] <= limit]
-    narrowed.append(_Narrowed(part, others, lower))
-    narrowed[-1].narrow(goal, budget)
-    kept = np.concatenate([seeds, others])
-    left = np.delete(lower, kept).min(initial=np.inf)
-    return narrowed, float(left)
+    others = others[np.argsort(lower[others], kind="stable")]
+    narrowed += _solve(part, others, lower, goal, budget)
+    for some in narrowed:
+        lower[some.picks] = np.inf
+    return narrowed, float(lower.min(initial=np.inf))
+
+
+def _solve(
+    part: _Part, order: NDArray[np.int64], lower: Array, goal: Narrow, budget: Budget
+) -> list[_Narrowed]:
+    """Solve documents in rising order of their bound, until these pass the limit or the budget ends."""
+    narrowed: list[_Narrowed] = []
+    start, size = 0, FEW
+    while start < len(order) and not budget.spent:
+        some = order[start : start + min(size, budget.solves_left)]
+        some = some[lower[some] <= _limit(goal.cut, goal.best)]
+        if not len(some):
+            break
+        narrowed.append(_Narrowed(part, some, lower))
+        narrowed[-1].narrow(goal, budget)
+        start += len(some)
+        size = FEW if budget.limited else min(2 * size, MANY)
+    return narrowed
+
+
+def _unsolved(part: _Part, picks: NDArray[np.int64], lower: Array) -> list[_Narrowed]:
+    """Likely documents that no budget was left for, at what destroying everything costs."""
+    if not len(picks):
+        return []
+    some = _Narrowed(part, picks, lower)
+    some.spread.upper[:] = part.query.mass + part.documents.masses[picks]
+    return [some]
 
 
 def _limit(cut: float, best: Array) -> float:
@@ -221,7 +250,7 @@ def _smallest(values: Array, count: int) -> NDArray[np.int64]:
     return np.argpartition(values, count)[:count].astype(np.int64)
 
 
-@dataclass
+@dataclass(eq=False)
 class _Candidate:
     """One document that may belong to the answer."""
 
@@ -237,12 +266,32 @@ class _Candidate:
     def upper(self) -> float:
         return float(self.some.spread.upper[self.at])
 
+    @cached_property
+    def measure(self) -> Measure:
+        """The document, with its points in an order that collections do not decide."""
+        one = self.some.documents.measure(self.at)
+        order = np.argsort(hashes_of(one.points), kind="stable")
+        return Measure(one.points[order], one.weights[order])
+
+    @cached_property
+    def size(self) -> tuple[int, float]:
+        """What copies have in common, at least: most documents are told apart by it."""
+        documents = self.some.documents
+        start, stop = documents.indptr[self.at : self.at + 2]
+        return int(stop - start), float(documents.weights[start:stop].max(initial=0.0))
+
     def same_as(self, other: _Candidate) -> bool:
         """Whether two documents are one and the same measure: a tie that the ids decide."""
-        mine, theirs = (c.some.documents.measure(c.at) for c in (self, other))
-        return np.array_equal(mine.weights, theirs.weights) and np.array_equal(
-            mine.points, theirs.points
+        return (
+            self.size == other.size
+            and np.array_equal(self.measure.weights, other.measure.weights)
+            and np.array_equal(self.measure.points, other.measure.points)
         )
+
+    def narrow(self, lower: float, upper: float) -> None:
+        """Take over bounds that were proven elsewhere."""
+        self.some.spread.lower[self.at] = lower
+        self.some.spread.upper[self.at] = upper
 
 
 def _prove(
@@ -269,6 +318,7 @@ def _prove(
                 one.some.query, np.array([one.at]), one.some.spread, goal, one.some.scratch
             )
             refined += 1
+    _share(candidates)
     inside = sorted((one for one in candidates if one.lower <= cut), key=_order)[:k]
     border = _border(candidates, k, cut)
     tied = [one for one in border if one.lower <= cut < one.upper or not _told_apart(one, border)]
@@ -302,6 +352,20 @@ def _candidates(narrowed: list[_Narrowed], request: Request, ids: Ids) -> list[_
         names = ids(some.part.number, some.picks[places])
         found += [_Candidate(some, int(at), id) for at, id in zip(places, names, strict=True)]
     return found
+
+
+def _share(candidates: list[_Candidate]) -> None:
+    """Give copies of a document the same bounds: solves of theirs may have rounded another way."""
+    by_size: dict[tuple[int, float], list[_Candidate]] = {}
+    for one in candidates:
+        by_size.setdefault(one.size, []).append(one)
+    for alike in by_size.values():
+        while len(alike) > 1:
+            copies = [one for one in alike if one.same_as(alike[0])]
+            alike = [one for one in alike if one not in copies]
+            lower, upper = max(one.lower for one in copies), min(one.upper for one in copies)
+            for one in copies:
+                one.narrow(min(lower, upper), upper)
 
 
 def _order(one: _Candidate) -> tuple[float, Any]:
