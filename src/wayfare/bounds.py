@@ -167,7 +167,7 @@ def _objective(
     if len(out):
         # S is at most the root of both masses: what is left to say where float32 cannot hold weights.
         apart = (np.sqrt(query.mass) - np.sqrt(masses[out])) ** 2
-        affinity[out] = apart * (1 - ROUNDING)
+        affinity[out] = apart * (1 - 1e-9)
     return affinity
 
 

@@ -198,8 +198,16 @@ class Documents:
 
     @cached_property
     def root_matrix(self) -> csr_array[Any, Any]:
-        """The square roots of the weights as a sparse matrix."""
-        return self.matrix.sqrt()
+        """The square roots of the weights as a sparse matrix; equal points share a column."""
+        from scipy.sparse import csr_array
+
+        first, here = self.shared.find(self.points), np.arange(len(self.points))
+        if np.array_equal(first, here):
+            return self.matrix.sqrt()
+        columns = np.where(first < 0, here, first)[self.indices]
+        merged = csr_array((self.weights.copy(), columns, self.indptr), shape=self.matrix.shape)
+        merged.sum_duplicates()
+        return merged.sqrt()
 
     @cached_property
     def light_weights(self) -> NDArray[np.float32]:

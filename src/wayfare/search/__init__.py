@@ -1,9 +1,13 @@
 """Certified search: the nearest documents, and the proof that no other is nearer.
 
 hits.py       what a search answers
-cascade.py    WFR: bound, narrow, solve, prove
-on_device.py WFR for many queries at once on a GPU
-balanced.py   WMD by prefetch and prune; Hellinger
+request.py    what is searched for, and how long it may take
+parts.py      one collection in one search
+cascade.py    WFR: bound, narrow, solve
+proof.py      what is proven of the answer, and its order
+on_device.py  WFR for many queries at once on a GPU
+closed.py     Hellinger, and WFR from the zero measure
+balanced.py   WMD by prefetch and prune
 paper.py      the paper's Algorithm 3
 door.py       search by name, many queries, and re-ranking
 """

@@ -1,4 +1,4 @@
-"""Exact search under the other metrics: WMD by prefetch and prune, Hellinger in closed form."""
+"""Exact search under WMD: prefetch and prune."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from wayfare.ground import distances
 from wayfare.many import Documents
 from wayfare.measure import Measure
-from wayfare.search.cascade import Budget, Ids, Request
+from wayfare.search.closed import closed
 from wayfare.search.hits import Hits, SearchWork
+from wayfare.search.request import Budget, Ids, Request
 from wayfare.wmd import EQUAL_MASS, rwmd, wmd
 
-__all__ = ["search_hellinger", "search_wmd"]
+__all__ = ["search_wmd"]
 
 Array = NDArray[np.float64]
 
@@ -63,7 +64,7 @@ def search_wmd(
             found.sort()
             if request.k is not None:
                 del found[request.k :]
-    return _closed(found, finished, work)
+    return closed(found, finished, work)
 
 
 def _first_bounds(
@@ -90,50 +91,3 @@ def _limit(found: list[tuple[float, Any]], request: Request) -> float:
     limit = np.inf if request.within is None else request.within
     full = request.k is not None and len(found) == request.k
     return min(limit, found[-1][0]) if full else limit
-
-
-def search_hellinger(
-    collections: Sequence[Documents],
-    query: Measure,
-    request: Request,
-    budget: Budget,
-    allowed: Sequence[NDArray[np.bool_] | None],
-    ids: Ids,
-) -> Hits:
-    """The nearest documents under the Hellinger distance of weights over equal points."""
-    found: list[tuple[float, Any]] = []
-    work = SearchWork()
-    for number, documents in enumerate(collections):
-        mine = documents.query(query)
-        roots = np.zeros(len(documents.points))
-        known = mine.own >= 0
-        np.add.at(roots, mine.own[known], mine.weights[known])
-        np.sqrt(roots, out=roots)
-        shared = documents.root_matrix @ roots
-        objective = np.maximum(documents.masses + query.mass - 2 * shared, 0.0)
-        mask = allowed[number]
-        open_ = np.ones(len(documents), bool) if mask is None else mask
-        work += SearchWork(documents=int(np.sum(open_)), by_word=int(np.sum(open_)))
-        value = np.where(open_, np.sqrt(objective / 2), np.inf)
-        picks = np.flatnonzero(np.isfinite(value))
-        if request.within is not None:
-            picks = picks[value[picks] <= request.within]
-        if request.k is not None and len(picks) > request.k:
-            kth = np.partition(value[picks], request.k - 1)[request.k - 1]
-            picks = picks[value[picks] <= kth]
-        found += [(float(value[at]), id) for at, id in zip(picks, ids(number, picks), strict=True)]
-    found.sort()
-    return _closed(found[: request.k], True, work)
-
-
-def _closed(found: list[tuple[float, Any]], finished: bool, work: SearchWork) -> Hits:
-    value = np.array([distance for distance, _ in found])
-    return Hits(
-        ids=[id for _, id in found],
-        distances=value,
-        lower=value.copy(),
-        upper=value.copy(),
-        exact=finished,
-        ordered=finished,
-        work=work,
-    )

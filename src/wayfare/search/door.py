@@ -16,10 +16,12 @@ from wayfare.front import DEFAULT_ETA, Document, as_measures
 from wayfare.ground import check_eta, check_tol
 from wayfare.many import Documents
 from wayfare.measure import Measure
-from wayfare.search.balanced import search_hellinger, search_wmd
-from wayfare.search.cascade import Budget, Ids, Request, search_wfr
+from wayfare.search.balanced import search_wmd
+from wayfare.search.cascade import search_wfr
+from wayfare.search.closed import search_hellinger
 from wayfare.search.hits import Hits
 from wayfare.search.paper import search_paper
+from wayfare.search.request import Budget, Ids, Request
 from wayfare.threads import count_jobs, in_threads, one_blas_thread
 
 __all__ = ["Mode", "SearchMetric", "check_k", "rank", "search", "search_many"]
@@ -82,11 +84,16 @@ def search(
         raise InputError('mode="fast": no budget came; give milliseconds= or solves=')
     if mode != "fast" and (milliseconds is not None or solves is not None):
         raise InputError('milliseconds, solves: a budget is for mode="fast"')
+    _check_amount("milliseconds", milliseconds, "a number")
+    if solves is not None and (not isinstance(solves, int | np.integer) or solves < 0):
+        raise InputError(f"solves: {solves!r} came; give a whole number from 0")
     if mode == "paper" and (metric != "wfr" or within is not None):
         raise InputError(
             'mode="paper": the paper\'s algorithm finds k neighbours under metric="wfr"'
         )
-    masks = [None] * len(collections) if allowed is None else list(allowed)
+    for documents in collections:
+        _check_dimensions(documents, query)
+    masks = _masks(collections, allowed)
     names = ids or _count_through(collections)
     if mode == "paper":
         return search_paper(collections, query, request, masks, names)
@@ -98,9 +105,43 @@ def _request(k: int | None, within: float | None, eta: float, tol: float, atol: 
     k = check_k(k)
     if k is None and within is None:
         raise InputError("k, within: neither came; give a number of neighbours or a radius")
-    if within is not None and not (np.isfinite(within) and within >= 0):
-        raise InputError(f"within: {within!r} came; give a distance of at least 0")
+    _check_amount("within", within, "a distance")
     return Request(k, within, check_eta(eta), check_tol(tol), check_tol(atol, "atol"))
+
+
+def _check_amount(name: str, amount: Any, what: str) -> None:
+    number = isinstance(amount, int | float | np.number) and np.isfinite(amount) and amount >= 0
+    if amount is not None and not number:
+        raise InputError(f"{name}: {amount!r} came; give {what} of at least 0")
+
+
+def _check_dimensions(documents: Documents, query: Measure) -> None:
+    dim = documents.points.shape[1]
+    if len(query) and len(documents.points) and query.dim != dim:
+        raise InputError(
+            f"query: {query.dim} dimensions came for documents of {dim}; take the points of both "
+            "from the same vectors"
+        )
+
+
+def _masks(
+    collections: Sequence[Documents], allowed: Sequence[NDArray[np.bool_] | None] | None
+) -> list[NDArray[np.bool_] | None]:
+    """A mask for each collection, or None where all of it may be found."""
+    if allowed is None:
+        return [None] * len(collections)
+    if len(allowed) != len(collections):
+        raise InputError(
+            f"allowed: {len(allowed)} masks for {len(collections)} collections; give one each, or None"
+        )
+    for documents, mask in zip(collections, allowed, strict=True):
+        if mask is not None and mask.dtype != bool:
+            raise InputError(f"allowed: {mask.dtype} came; give a mask of booleans")
+        if mask is not None and mask.shape != (len(documents),):
+            raise InputError(
+                f"allowed: a mask of shape {mask.shape} for {len(documents)} documents"
+            )
+    return list(allowed)
 
 
 def _count_through(collections: Sequence[Documents]) -> Ids:

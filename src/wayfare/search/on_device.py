@@ -25,8 +25,9 @@ from wayfare.kernels.gpu import bounds, pairs, placed, problem, torches
 from wayfare.many import Documents
 from wayfare.measure import Measure
 from wayfare.ondevice import Desk
-from wayfare.search.cascade import Budget, Ids, Request, search_wfr
+from wayfare.search.cascade import search_wfr
 from wayfare.search.hits import Hits, SearchWork
+from wayfare.search.request import Budget, Ids, Request
 from wayfare.wfr import wfr_value
 
 __all__ = ["search_batch"]

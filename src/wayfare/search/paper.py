@@ -1,9 +1,10 @@
 """Algorithm 3 of the paper, to the letter, so that its pruning can be compared with ours.
 
 Its slips are kept where they are its method: the bound is the dual at raw Sinkhorn potentials, which
-need not be feasible, and the order at the end is by an approximate primal. So it is never `exact`. What
-cannot be run as printed is read as its text says: the threshold of a round is the largest of the k
-smallest primal values of that round.
+need not be feasible, and the order at the end is by an approximate primal. So it is never `exact`. The
+threshold of a round is the largest distance of the first K candidates (the printed loop over them has the
+index of another), each by the whole of Algorithm 2: in the first round these are the first K documents,
+afterwards the K best of the round before.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.ground import cosines
-from wayfare.kernels.reference import PAPER_SCHEDULE, objective, wfr_sinkhorn
+from wayfare.kernels.reference import PAPER_SCHEDULE, objective, wfr_doc_dist, wfr_sinkhorn
 from wayfare.many import Documents
 from wayfare.measure import Measure
-from wayfare.search.cascade import Ids, Request
 from wayfare.search.hits import Hits, SearchWork
+from wayfare.search.request import Ids, Request
 from wayfare.wfr import wfr_value
 
 __all__ = ["search_paper"]
@@ -39,6 +40,7 @@ class _State:
     psi: Array | None = None
     primal: float = np.inf
     dual: float = -np.inf
+    distance: float | None = None
 
 
 def search_paper(
@@ -53,14 +55,13 @@ def search_paper(
     count, k = len(left), request.k or 0
     rounds, sweeps_done = [], 0
     for eps, sweeps in PAPER_SCHEDULE:
+        threshold = max((_distance(state, query) for state in left[:k]), default=0.0)
         for state in left:
             _run(state, query, eps, sweeps)
         sweeps_done += sweeps * len(left)
+        left = [state for state in left if state.dual < threshold]
         left.sort(key=lambda state: state.primal)
-        threshold = left[k - 1].primal if len(left) >= k else np.inf
-        left = [state for state in left if state.dual <= threshold]
         rounds.append(len(left) / count if count else 0.0)
-    left.sort(key=lambda state: state.primal)
     inside = left[:k]
     value = np.array([wfr_value(max(state.primal, 0.0), request.eta) for state in inside])
     lower = np.array([wfr_value(max(state.dual, 0.0), request.eta) for state in inside])
@@ -86,6 +87,14 @@ def _states(
             with np.errstate(divide="ignore"):
                 states.append(_State(number, int(at), document, -2 * np.log(h), h))
     return states
+
+
+def _distance(state: _State, query: Measure) -> float:
+    """The objective that all of Algorithm 2 ends at."""
+    if state.distance is None:
+        mu, nu = query.weights, state.document.weights
+        state.distance = objective(wfr_doc_dist(mu, nu, state.cosines)[0], mu, nu, state.cosines)
+    return state.distance
 
 
 def _run(state: _State, query: Measure, eps: float, sweeps: int) -> None:
