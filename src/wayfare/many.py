@@ -205,8 +205,9 @@ class Documents:
         if np.array_equal(first, here):
             return self.matrix.sqrt()
         columns = np.where(first < 0, here, first)[self.indices]
-        merged = csr_array((self.weights.copy(), columns, self.indptr), shape=self.matrix.shape)
-        merged.sum_duplicates()
+        arrays = (self.weights.copy(), columns, self.indptr.copy())
+        merged = csr_array(arrays, shape=self.matrix.shape)
+        merged.sum_duplicates()  # in place
         return merged.sqrt()
 
     @cached_property

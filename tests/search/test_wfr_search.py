@@ -45,7 +45,7 @@ def same(first: Hits, second: Hits) -> bool:
 # ---- against brute force ----------------------------------------------------------------------------
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(libraries(), st.integers(1, 40), st.sampled_from([1e-2, 1e-3, 1e-5]))
 def test_k_nearest(library, k, tol):
     documents = Documents.of(library.corpus)
@@ -56,7 +56,7 @@ def test_k_nearest(library, k, tol):
     assert hits.work.documents == hits.work.by_word == len(documents)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(libraries(), st.floats(0, 2), st.one_of(st.none(), st.integers(1, 10)))
 def test_all_within_a_radius(library, share, k):
     truth = truth_of(library.corpus, library.query, library.eta, 1e-6)
@@ -67,7 +67,7 @@ def test_all_within_a_radius(library, share, k):
     assert hits.exact or hits.tied
 
 
-@settings(max_examples=120)
+@settings(max_examples=70)
 @given(libraries(), st.integers(1, 12), st.integers(0, 2**20), st.floats(0, 1))
 def test_restricted_to_some(library, k, seed, share):
     rng = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def test_restricted_to_some(library, k, seed, share):
     np.testing.assert_array_equal(mask, before)
 
 
-@settings(max_examples=120)
+@settings(max_examples=70)
 @given(libraries(), st.integers(1, 12), st.lists(st.integers(0, 30), max_size=4), st.booleans())
 def test_several_collections_answer_as_one(library, k, cuts, apart):
     documents = Documents.of(library.corpus)
@@ -251,7 +251,7 @@ def test_a_budget_of_time():
 
 
 def test_batches_and_threads_answer_as_one_call_does(shared):
-    corpus, queries = random_picks(shared, "reuters", 400, 40)
+    corpus, queries = random_picks(shared, "reuters", 400, 36)
     documents = Documents.of(corpus)
     alone = [search([Documents.of(corpus)], query, k=7) for query in queries]
     for jobs in (1, 2, 5):
@@ -262,7 +262,7 @@ def test_batches_and_threads_answer_as_one_call_does(shared):
 def test_many_python_threads_at_once(shared):
     from concurrent.futures import ThreadPoolExecutor
 
-    corpus, queries = random_picks(shared, "reuters", 300, 30)
+    corpus, queries = random_picks(shared, "reuters", 300, 12)
     documents = Documents.of(corpus)
     alone = [search([Documents.of(corpus)], query, k=5, eta=0.4) for query in queries]
     with ThreadPoolExecutor(12) as pool:
@@ -276,7 +276,7 @@ def test_many_python_threads_at_once(shared):
 
 
 def test_work_is_counted_down_the_cascade(shared):
-    corpus, queries = random_picks(shared, "reuters", 400, 40)
+    corpus, queries = random_picks(shared, "reuters", 400, 36)
     for query in queries[:10]:
         work = search([Documents.of(corpus)], query, k=5).work
         assert work.documents == work.by_word == 400
