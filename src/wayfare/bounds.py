@@ -138,7 +138,7 @@ def pair_bound(
     from wayfare.kernels.cpu.pair_bounds import pair_bounds
 
     total, root = query.mass + documents.masses[picks], float(np.sqrt(query.mass))
-    limits = (total - enough) / (2 * root) if np.isfinite(enough) else np.zeros(len(picks))
+    limits = np.maximum(total - enough, 0.0) / (2 * root)
     affinity, tiers = np.empty(len(picks)), np.zeros(3, np.int64)
     pair_bounds(
         table.near,
