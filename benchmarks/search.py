@@ -1,12 +1,12 @@
 """Exact search: how long a query takes, what it proves, and what others take for theirs.
 
-    python benchmarks/search.py --part r8|20news|million|growth [--documents N] [--queries N] [--shared ../shared]
+    python benchmarks/search.py --part r8|20news|million|growth [--documents N] [--queries N]
 
 Default vectors, eta = 0.5, tol = 1e-3, through `wf.Index`, from the text of a query to its hits. Queries
-are timed one after the other and then, with the index opened anew, as one batch over two threads; each is
-new to the index when it is timed first ("cold"), and the batch once more is "warm": its words are known.
+are timed one after the other and then, with the index opened anew, as one batch over two threads; each
+is new to the index when it is timed first ("cold"), and the same batch again is "warm".
 
-    r8, 20news   the training part indexed, 500 seeded test documents as queries, k = 20; POT, gensim, bm25s
+    r8, 20news   the training part indexed, 500 seeded test documents as queries, k = 20
     million      documents of benchmarks/million.py, k = 10; build, open, memory of a process of its own
     growth       the same at 10^4, 10^5 and so on up to `--documents`
 """
