@@ -28,6 +28,7 @@ COMMANDS = (
     "embed",
     "vectors",
     "bench",
+    "serve",
 )
 
 log = logging.getLogger("wayfare")

@@ -282,6 +282,29 @@ class Index:
         with self._using() as snapshot:
             return neighbors_graph(snapshot, asked, progress)
 
+    def encode(self, texts: Queries) -> list[Measure]:
+        """Texts, or lists of words, as measures: read as the index reads what it searches for.
+
+        Words without a vector are left out. Raises `InputError` where the index has no vectors, and
+        where its vectors, tokeniser or weighting had to be handed to `open` and were not.
+
+        >>> from tempfile import mkdtemp
+        >>> index = Index.build(mkdtemp(), ["Rates rise again", "A quiet evening"])
+        >>> index.encode(["The rates of the evening"])[0].words
+        ('rates', 'evening')
+        """
+        with self._using() as snapshot:
+            return answering.as_measures(snapshot, texts)
+
+    @property
+    def tokenizer(self) -> Tokenize | None:
+        """What splits texts into words; None for an index of lists of words.
+
+        Raises `InputError` where it is a function that had to be handed to `open` and was not.
+        """
+        with self._using() as snapshot:
+            return snapshot.reading.tokenizer
+
     # -- writing ------------------------------------------------------------------------------
 
     def add(
