@@ -18,11 +18,8 @@ async def here():
 
 def running(limits, scenario):
     async def whole():
-        gate = Gate(limits)
-        try:
+        async with Gate(limits) as gate:
             await scenario(gate)
-        finally:
-            await gate.close()
         assert (gate.running, gate.waiting) == (0, 0)
 
     asyncio.run(whole())
@@ -117,7 +114,7 @@ def test_errors_reach_who_asked_and_free_the_place():
 
 def test_a_closed_gate_lets_nobody_in():
     async def scenario(gate):
-        await gate.close()
+        await gate.__aexit__()
         with pytest.raises(Refusal) as refused:
             await gate.run(lambda turn: 1, here)
         assert refused.value.status == 503

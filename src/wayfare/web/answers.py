@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from wayfare import __version__
 from wayfare.errors import InputError
+from wayfare.front import pairwise_bounds
 from wayfare.index import Index
 from wayfare.measure import Measure
 from wayfare.metrics import Settings, metric_named
@@ -30,7 +31,7 @@ Told = dict[str, Any]
 # Problems of more pairs of words than this are solved loosely first, to have something to say in time.
 LARGE = 10_000
 LADDER = (0.3, 1e-2, 1e-3, 1e-5)
-FIRST = 20  # documents that the server is warmed up with
+FIRST, LONGEST = 20, 200  # documents, and characters, that a server is warmed up with
 WORDS_TOLD = 100  # words of a query that an answer repeats
 
 
@@ -56,14 +57,14 @@ class Served:
 
         Raises `InputError` where the index cannot read texts.
         """
-        (read,) = self.index.encode(["the first query"])
-        some = [read, *(one.measure for one in islice(self.index, FIRST))]
-        first, second = sorted(some, key=len)[-2:] if len(some) > 1 else (read, read)
-        solve = metric_named(self.info.metric)
-        # Beyond what float32 can certify other kernels go on.
-        for tol in (self.info.tol, 1e-7):
-            self.index.search(first, k=2, tol=tol)
-            solve(first, second, Settings(eta=self.info.eta, tol=tol))
+        words = [word for one in islice(self.index, FIRST) for word in one.measure.words or ()]
+        text = " ".join(words[: self.limits.words])[:LONGEST] or "the first query"
+        query = schema.SearchRequest(query=text, k=min(10, self.limits.k), shade=True)
+        self.search(query, Turn(float("inf")))
+        (first,) = self.index.encode([text])
+        metric_named(self.info.metric)(first, first, Settings(eta=self.info.eta))
+        # What float32 cannot certify goes on in float64, by other kernels.
+        pairwise_bounds([first], [first], eta=self.info.eta, dtype="float64", progress=False)
 
     def describe(self) -> Told:
         """What is searched, and under which limits."""

@@ -62,9 +62,9 @@ def create_app(
     @asynccontextmanager
     async def lifetime(_: FastAPI) -> AsyncIterator[None]:
         watching = asyncio.create_task(_watch(served))
-        yield
+        async with gate:
+            yield
         watching.cancel()
-        await gate.close()
 
     app = FastAPI(
         title="Wayfare",

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from wayfare.web.limits import Limits
 from wayfare.web.refusals import Refusal
@@ -54,14 +54,23 @@ class Turn(Generic[Found]):
 
 
 class Gate:
-    """Lets work in as `limits` allow, and says no to the rest."""
+    """Lets work in as `limits` allow, and says no to the rest; open while it is entered as a context."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._pool = ThreadPoolExecutor(limits.running, thread_name_prefix="wayfare-solve")
         self._places = asyncio.Semaphore(limits.running)
-        self._closed = False
+        self._pool: ThreadPoolExecutor | None = None
         self.running = self.waiting = 0
+
+    async def __aenter__(self) -> Self:
+        self._pool = ThreadPoolExecutor(self._limits.running, thread_name_prefix="wayfare-solve")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let nobody in any more, and wait for who is inside."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await asyncio.get_running_loop().run_in_executor(None, pool.shutdown)
 
     async def run(
         self, work: Callable[[Turn[Found]], Found], gone: Callable[[], Awaitable[bool]]
@@ -74,6 +83,8 @@ class Gate:
         """
         await self._enter()
         try:
+            if self._pool is None:
+                raise _closed()
             if await gone():
                 raise Refusal(499, "gone", "the client went away")
             loop, offered = asyncio.get_running_loop(), asyncio.Event()
@@ -86,8 +97,8 @@ class Gate:
         return await self._outcome(future, turn, offered)
 
     async def _enter(self) -> None:
-        if self._closed:
-            raise Refusal(503, "closing", "the server is shutting down; try another")
+        if self._pool is None:
+            raise _closed()
         if self._places.locked() and self.waiting >= self._limits.waiting:
             raise Refusal(
                 429,
@@ -142,10 +153,9 @@ class Gate:
             limit=self._limits.milliseconds,
         )
 
-    async def close(self) -> None:
-        """Let nobody in any more, and wait for who is inside."""
-        self._closed = True
-        await asyncio.get_running_loop().run_in_executor(None, self._pool.shutdown)
+
+def _closed() -> Refusal:
+    return Refusal(503, "closing", "the server is shutting down; try another")
 
 
 def _wake(loop: asyncio.AbstractEventLoop, offered: asyncio.Event) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse
 
 __all__ = ["Answer", "Refusal", "failure"]
 
@@ -38,10 +38,8 @@ def failure(code: str, message: str, limit: int | None = None) -> dict[str, Any]
     return {"error": {"code": code, "message": message, "limit": limit}}
 
 
-class Answer(Response):
+class Answer(JSONResponse):
     """JSON that any reader takes: no NaN, no infinity, no half of a surrogate pair."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """The content in UTF-8."""

@@ -100,7 +100,7 @@ class Hit(BaseModel):
     cut: bool = Field(description="Whether the text goes on beyond what is shown.")
     label: Any = None
     metadata: dict[str, Any]
-    passage: tuple[int, int] | None = Field(description="The stretch that carries the most.")
+    passage: list[int] | None = Field(description="The stretch that carries the most.")
     spans: list[Span] | None = Field(description="With `shade`, where time was left for it.")
 
 
@@ -137,7 +137,7 @@ class DistanceAnswer(BaseModel):
     metric: str
     eta: float | None
     tol: float
-    words: tuple[int, int]
+    words: list[int] = Field(description="Distinct known words of each.")
     work: dict[str, int]
     milliseconds: float
 
