@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 # The GPU path is tested on the CPU too, so any build of PyTorch will do; the `gpu` extra pins none.
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint types docs unit fmt clean
+.PHONY: demo test lint types docs browser unit fmt clean
 
 demo: $(VENV)/.installed
 	$(BIN)/wayfare demo
 
-test: lint types docs unit
+test: lint types docs browser unit
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -22,6 +22,15 @@ types: $(VENV)/.dev
 # Warnings are errors: a page or a docstring that Sphinx cannot read is a fault like any other.
 docs: $(VENV)/.dev
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
+
+# The tests of the page want a real browser: taken from Debian where that can be, and never asked twice.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium for the tests of the page" \
+	    && { timeout 300 apt-get install --yes --quiet chromium chromium-driver >/dev/null 2>&1 \
+	      || { timeout 60 apt-get update --quiet >/dev/null 2>&1 \
+	        && timeout 300 apt-get install --yes --quiet chromium chromium-driver >/dev/null 2>&1; }; }; } \
+	  || echo "*** NO BROWSER: the tests of the page will skip (as root: apt-get install chromium chromium-driver) ***"
 
 # pytest closes the run, so that its own last line is the last line of `make test`.
 unit: $(VENV)/.dev
