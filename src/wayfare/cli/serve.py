@@ -85,7 +85,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve an index on this machine: a page to search and compare, and a JSON API."""
-    from wayfare import Index
+    from wayfare.index import Index
     from wayfare.threads import count_jobs
     from wayfare.web import Address, Limits, create_app
     from wayfare.web import serve as run
