@@ -32,6 +32,7 @@ Told = dict[str, Any]
 LARGE = 10_000
 LADDER = (0.3, 1e-2, 1e-3, 1e-5)
 FIRST, LONGEST = 20, 200  # documents, and characters, that a server is warmed up with
+FOREVER = 1e9  # milliseconds
 WORDS_TOLD = 100  # words of a query that an answer repeats
 
 
@@ -60,7 +61,7 @@ class Served:
         words = [word for one in islice(self.index, FIRST) for word in one.measure.words or ()]
         text = " ".join(words[: self.limits.words])[:LONGEST] or "the first query"
         query = schema.SearchRequest(query=text, k=min(10, self.limits.k), shade=True)
-        self.search(query, Turn(float("inf")))
+        self.search(query, Turn(FOREVER))
         (first,) = self.index.encode([text])
         metric_named(self.info.metric)(first, first, Settings(eta=self.info.eta))
         # What float32 cannot certify goes on in float64, by other kernels.
