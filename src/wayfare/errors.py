@@ -10,7 +10,8 @@
         ├── IndexLockedError             another process is writing to it
         ├── IndexCorruptError            a missing, truncated or altered file
         ├── IndexVersionError            written by a newer format
-        └── VectorsMismatchError         opened with other vectors than it was built with
+        ├── VectorsMismatchError         opened with other vectors than it was built with
+        └── ShardError                   a shard that cannot be made or read
 
 Every message says what came, what was wanted and what to do. Catch `WayfareError` to catch all.
 """
@@ -28,6 +29,7 @@ __all__ = [
     "IndexVersionError",
     "InputError",
     "MissingExtraError",
+    "ShardError",
     "UnknownWordError",
     "VectorsMismatchError",
     "WayfareError",
@@ -96,3 +98,7 @@ class IndexVersionError(IndexFailure):
 
 class VectorsMismatchError(IndexFailure):
     """The index was built with other word vectors."""
+
+
+class ShardError(IndexFailure):
+    """A shard of a sharded index that cannot be made or read; the message names it."""

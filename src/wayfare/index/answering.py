@@ -29,7 +29,7 @@ class Asked:
     """The arguments of a search; None leaves it to the index."""
 
     k: int | None = None
-    within: float | None = None
+    within: float | Sequence[float | None] | None = None
     eta: float | None = None
     tol: float | None = None
     metric: str | None = None

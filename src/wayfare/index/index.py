@@ -40,7 +40,7 @@ Tokenize = Callable[[str], Sequence[str]]
 class SearchSettings(TypedDict, total=False):
     """The settings of `Index.search`, for type checkers."""
 
-    within: float | None
+    within: float | Sequence[float | None] | None
     eta: float | None
     tol: float | None
     metric: SearchMetric | None
@@ -229,7 +229,7 @@ class Index:
         query: Query | Queries | Corpus,
         k: int | None = None,
         *,
-        within: float | None = None,
+        within: float | Sequence[float | None] | None = None,
         eta: float | None = None,
         tol: float | None = None,
         metric: SearchMetric | None = None,
@@ -245,7 +245,8 @@ class Index:
 
         A text or a `Measure` is one query and gives `Hits`. A list or a `Corpus` is several, each a
         text, a list of words or a measure, and gives a list of `Hits`; so a single list of words goes
-        inside a list. Neither `k` nor `within` asks for the 10 nearest.
+        inside a list. Neither `k` nor `within` asks for the 10 nearest; `within` is one radius for all
+        queries, or a list of one for each.
 
         `eta`, `tol` and `metric` are the defaults of the index unless they are given. `mode`,
         `milliseconds` and `solves` are those of `wayfare.search.search`. `ids` and `where` restrict the
@@ -260,6 +261,16 @@ class Index:
         )
         with self._using() as snapshot:
             return answering.answer(snapshot, query, asked)
+
+    def measures(self, queries: Queries | Sequence[Query] | Corpus) -> list[Measure]:
+        """Queries as measures: read, looked up and weighed as the index does it.
+
+        >>> from tempfile import mkdtemp
+        >>> Index.build(mkdtemp(), ["rain"]).measures(["Rain, rain!"])[0].words
+        ('rain',)
+        """
+        with self._using() as snapshot:
+            return answering.as_measures(snapshot, queries)
 
     def neighbors_graph(
         self,

@@ -153,25 +153,33 @@ def search_many(
     collections: Sequence[Documents],
     queries: Sequence[Measure],
     *,
+    within: float | Sequence[float | None] | None = None,
     n_jobs: int | None = None,
     device: str = "cpu",
     **settings: Any,
 ) -> list[Hits]:
     """`search` for many queries over a pool of threads; the settings of `search`.
 
-    Queries are taken in groups whose words are compared with the corpus together. `device="cuda"` takes
-    them to a GPU, for exact search under `wfr`; what only float64 can settle comes back to the CPU.
+    `within` is one radius for all, or a list of one for each. Queries are taken in groups whose words
+    are compared with the corpus together. `device="cuda"` takes them to a GPU, for exact search under
+    `wfr` within one radius for all; what only float64 can settle comes back to the CPU.
     """
     if device != "cpu":
+        settings |= {"within": within}
         return _search_on_device(collections, queries, count_jobs(n_jobs), device, **settings)
-    groups = [queries[start : start + GROUP] for start in range(0, len(queries), GROUP)]
+    radii = _one_each(within, len(queries))
+    groups = [slice(start, start + GROUP) for start in range(0, len(queries), GROUP)]
 
-    def answer(group: Sequence[Measure]) -> list[Hits]:
+    def answer(some: slice) -> list[Hits]:
+        group = queries[some]
         if settings.get("metric", "wfr") == "wfr" and settings.get("mode") != "paper":
             for documents in collections:
                 prepared = [documents.query(query) for query in group]
                 columns_of(documents).prepare(prepared, settings.get("eta", DEFAULT_ETA))
-        return [search(collections, query, **settings) for query in group]
+        return [
+            search(collections, query, within=radius, **settings)
+            for query, radius in zip(group, radii[some], strict=True)
+        ]
 
     with one_blas_thread():
         return list(chain.from_iterable(in_threads(answer, groups, count_jobs(n_jobs))))
@@ -205,6 +213,15 @@ def _search_on_device(
     names = ids or _count_through(collections)
     with one_blas_thread():
         return search_batch(collections, queries, request, masks, names, desk)
+
+
+def _one_each(within: Any, count: int) -> list[float | None]:
+    if within is None or isinstance(within, int | float | np.number):
+        return [within] * count
+    radii = list(within)
+    if len(radii) != count:
+        raise InputError(f"within: {len(radii)} radii came for {count} queries; give one, or one each")
+    return radii
 
 
 def rank(
