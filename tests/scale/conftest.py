@@ -8,14 +8,46 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 
-WORDS = """rain wind snow river bank rates loan money goal match team player evening quiet garden
-flower book reader music song cat dog house street light dark sun moon star sea""".split()
+WORDS = [
+    "rain",
+    "wind",
+    "snow",
+    "river",
+    "bank",
+    "rates",
+    "loan",
+    "money",
+    "goal",
+    "match",
+    "team",
+    "player",
+    "evening",
+    "quiet",
+    "garden",
+    "flower",
+    "book",
+    "reader",
+    "music",
+    "song",
+    "cat",
+    "dog",
+    "house",
+    "street",
+    "light",
+    "dark",
+    "sun",
+    "moon",
+    "star",
+    "sea",
+]
 
 
 @pytest.fixture(scope="session")
 def client():
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client

@@ -17,7 +17,9 @@ QUERIES = ["bank rates rise", "the team wins", "snow and rain", "a song in the e
 @pytest.fixture
 def client():
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client

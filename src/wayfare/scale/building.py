@@ -16,7 +16,6 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from wayfare.readers import OnError
 from wayfare.scale import workers
 from wayfare.scale.fitting import Census, add_up, reweighted, unfitted
 from wayfare.scale.manifest import MANIFEST, Manifest, is_ours
-from wayfare.scale.pieces import Span, cut, find_files
+from wayfare.scale.pieces import cut, find_files
 from wayfare.scale.reading import Names, Recipe
 from wayfare.scale.sharded import ShardedIndex
 from wayfare.scale.storage import Place
@@ -148,7 +147,9 @@ def _make_room(place: Place, overwrite: bool) -> None:
 
 def _pieces(client: Any, source: Any, shards: int | None) -> tuple[list[Any], list[Any]]:
     """The pieces, as tasks take them, and what tells each from others."""
-    if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or shards < 1):
+    if shards is not None and (
+        isinstance(shards, bool) or not isinstance(shards, int) or shards < 1
+    ):
         raise InputError(f"shards: {shards!r} came; give a whole number from 1")
     if hasattr(source, "to_delayed") and hasattr(source, "npartitions"):
         if shards is not None and shards != source.npartitions:
@@ -258,7 +259,9 @@ def _refuse_repeats(client: Any, place: Place, shards: Sequence[Shard]) -> None:
     parts = [client.submit(workers.bucketed_ids, place, s, count, pure=False) for s in shards]
     buckets = [
         client.submit(
-            workers.repeated, [client.submit(_item, part, n, pure=False) for part in parts], pure=False
+            workers.repeated,
+            [client.submit(_item, part, n, pure=False) for part in parts],
+            pure=False,
         )
         for n in range(count)
     ]
@@ -299,8 +302,8 @@ def _write_reading(place: Place, recipe: Recipe, census: Census | None) -> str:
         indptr=np.zeros(1, np.int64),
         indices=corpus.indices[:0],
         weights=corpus.weights[:0],
-        ids=None,
-        unknown_counts=None,
+        ids=np.zeros(0, np.int64),
+        unknown_counts=np.zeros(0, np.int64),
         texts=None,
         tokenizer=reader,
         trusted=True,

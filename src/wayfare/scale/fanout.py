@@ -6,15 +6,17 @@ Whatever has come back by then bounds what is given out next.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wayfare.errors import IndexFailure, ShardError
-from wayfare.measure import Measure
 from wayfare.scale import workers
 from wayfare.scale.merging import Found, merge, nearest_upper
 from wayfare.scale.storage import Place
@@ -39,7 +41,7 @@ class Fanout:
     within: float | None
     allow_partial: bool
     share_bounds: bool
-    _measures: dict[Any, Measure] = field(default_factory=dict)
+    _sorted: dict[Any, NDArray[np.float64]] = field(default_factory=dict)
 
     def search(self, payload: Any, count: int) -> list[Hits]:
         """The answers to the `count` queries of a payload, merged from all shards."""
@@ -62,12 +64,11 @@ class Fanout:
         self, payload: Any, count: int, parts: list[dict[int, Hits]]
     ) -> Iterator[tuple[int, slice, Any]]:
         """What comes back, in the order in which it does: shard, queries, and answers or the error."""
-        from distributed import KilledWorker, as_completed
-
+        distributed: Any = import_module("distributed")
         threads = self.client.nthreads()
         waiting = self._shares(threads, count)
         sent: dict[Any, tuple[int, slice, str]] = {}
-        coming = as_completed()
+        coming = distributed.as_completed()
 
         def send(worker: str) -> None:
             if not waiting[worker]:
@@ -98,7 +99,7 @@ class Fanout:
                     answers: Any = future.result()
                 except ShardError as error:
                     answers = error
-                except KilledWorker as error:
+                except distributed.KilledWorker as error:
                     answers = ShardError(
                         f"shard {self.shards[at].name}: the workers that searched it died one after "
                         f"another ({error})"
@@ -108,15 +109,13 @@ class Fanout:
         finally:
             self.client.cancel(list(sent))
 
-    def _shares(
-        self, threads: dict[str, int], count: int
-    ) -> dict[str, deque[tuple[int, slice]]]:
+    def _shares(self, threads: dict[str, int], count: int) -> dict[str, deque[tuple[int, slice]]]:
         """Which worker searches what, in its order; with few shards the queries are split too."""
         names = sorted(threads) or [""]
         total = max(sum(threads.values()), 1)
         groups = max(min(-(-total // max(len(self.shards), 1)), count), 1)
         edges = [count * n // groups for n in range(groups + 1)]
-        spans = [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+        spans = [slice(a, b) for a, b in itertools.pairwise(edges)]
         shares: dict[str, deque[tuple[int, slice]]] = {name: deque() for name in names}
         for at in range(len(self.shards)):
             for n, span in enumerate(spans):
@@ -164,11 +163,11 @@ class Fanout:
 
     def _equal(self, a: Found, b: Found) -> bool:
         """Whether two documents are one and the same measure, whatever the order of their points."""
-        mine, theirs = self._measure(a), self._measure(b)
-        return np.array_equal(mine, theirs)
+        return np.array_equal(self._points(a), self._points(b))
 
-    def _measure(self, one: Found) -> Any:
-        if one.id not in self._measures:
+    def _points(self, one: Found) -> NDArray[np.float64]:
+        """The points of a document with their weights, in an order of their own."""
+        if one.id not in self._sorted:
             try:
                 (measure,) = self.client.submit(
                     workers.measures_of, self.place, self.shards[one.shard], [one.id], pure=False
@@ -176,5 +175,5 @@ class Fanout:
             except IndexFailure as error:
                 raise ShardError(str(error)) from error
             rows = np.column_stack([measure.weights, measure.points.astype(np.float64)])
-            self._measures[one.id] = rows[np.lexsort(rows.T)]
-        return self._measures[one.id]
+            self._sorted[one.id] = rows[np.lexsort(rows.T)]
+        return self._sorted[one.id]

@@ -1,9 +1,9 @@
 """The manifest: which folders are the shards, and what holds for all of them.
 
-    shards.json            this file; without it there is no sharded index
-    shard-00003.json       the marker of a finished shard, for a build that goes on
-    shard-00003-1f2e3d4c/  an ordinary index
-    reading-5a6b7c8d/      an ordinary index of no documents: how queries are read and weighed
+shards.json            this file; without it there is no sharded index
+shard-00003.json       the marker of a finished shard, for a build that goes on
+shard-00003-1f2e3d4c/  an ordinary index
+reading-5a6b7c8d/      an ordinary index of no documents: how queries are read and weighed
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ one reader for each format, and it knows nothing of pieces.
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -62,7 +63,9 @@ def find_files(pattern: str | os.PathLike[str] | Sequence[Any]) -> list[Span]:
         matches = sorted(system.glob(path)) if any(c in path for c in "*?[") else [path]
         files = [str(match) for match in matches if system.isfile(match)]
         if not files:
-            raise InputError(f"source: no file matches {name!r}; give a glob such as 'docs/*.jsonl'")
+            raise InputError(
+                f"source: no file matches {name!r}; give a glob such as 'docs/*.jsonl'"
+            )
         for file in files:
             told = system.info(file)
             changed = str(told.get("mtime") or told.get("ETag") or told.get("created") or "")
@@ -104,7 +107,7 @@ def _cut_one(file: Span, places: Sequence[int]) -> list[tuple[Span, float]]:
     marks = [0, *sorted(ends), whole]
     return [
         (replace(file, start=start, stop=stop), (start + stop) / 2 * scale)
-        for start, stop in zip(marks, marks[1:], strict=False)
+        for start, stop in itertools.pairwise(marks)
     ]
 
 

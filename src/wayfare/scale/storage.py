@@ -103,7 +103,9 @@ class Place:
         except OSError as error:
             raise IndexFailure(f"{self.at(name)}: it cannot be read ({error})") from error
         if not isinstance(kept, dict):
-            raise IndexCorruptError(f"{self.at(name)}: damaged; restore it, or build the shards again")
+            raise IndexCorruptError(
+                f"{self.at(name)}: damaged; restore it, or build the shards again"
+            )
         return kept
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
@@ -136,7 +138,9 @@ class Place:
                 try:
                     self._there[0].get(self.at(name), str(part / name), recursive=True)
                 except OSError as error:
-                    raise IndexFailure(f"{self.at(name)}: it cannot be fetched ({error})") from error
+                    raise IndexFailure(
+                        f"{self.at(name)}: it cannot be fetched ({error})"
+                    ) from error
                 os.replace(part / name, kept)
                 part.rmdir()
             return kept

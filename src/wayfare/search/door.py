@@ -217,10 +217,13 @@ def _search_on_device(
 
 def _one_each(within: Any, count: int) -> list[float | None]:
     if within is None or isinstance(within, int | float | np.number):
-        return [within] * count
+        radius: Any = within
+        return [radius] * count
     radii = list(within)
     if len(radii) != count:
-        raise InputError(f"within: {len(radii)} radii came for {count} queries; give one, or one each")
+        raise InputError(
+            f"within: {len(radii)} radii came for {count} queries; give one, or one each"
+        )
     return radii
 
 
