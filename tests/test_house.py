@@ -28,6 +28,7 @@ ORDER = [
     "points",
     "many",
     "ondevice",
+    "oncluster",
     "wmd",
     "metrics",
     "front",

@@ -41,6 +41,9 @@ _ROOMS = {
     "tokenize": "wayfare.text",
 }
 
+# Rooms that are opened by their own name: `wayfare.learn`, `wayfare.scale`.
+_OPEN_ROOMS = ("errors", "learn", "scale")
+
 __all__ = [
     "Certificate",
     "Corpus",
@@ -67,6 +70,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_ROOMS[name]), name)
         globals()[name] = value
         return value
+    if name in _OPEN_ROOMS:
+        return import_module(f"wayfare.{name}")
     raise AttributeError(f"module 'wayfare' has no attribute {name!r}")
 
 

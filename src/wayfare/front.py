@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfare import wfr
+from wayfare import oncluster, wfr
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.ground import check_eta, check_tol
@@ -98,6 +99,7 @@ def pairwise(
     progress: bool | None = None,
     dtype: Any = None,
     device: str = "cpu",
+    client: Any = None,
 ) -> Array:
     """The distances of all pairs, shape (len(a), len(b)); of `a` with itself where `b` is None.
 
@@ -106,7 +108,8 @@ def pairwise(
     number of threads (None: all cores); the result does not depend on it. `dtype` asks for float32
     or float64 tables alone; None uses float32 and goes on in float64 where that cannot certify.
     `device="cuda"` solves on a GPU, for `wfr` alone; it raises `MissingExtraError` without PyTorch
-    and `InputError` without a GPU, each with the command to run.
+    and `InputError` without a GPU, each with the command to run. `client`, a Dask client, takes the
+    work to the workers of its cluster.
 
     >>> d = pairwise(["rain and wind", "wind and rain", "a quiet evening"])
     >>> d.shape, bool(d[0, 1] == 0.0), bool(d[0, 2] == d[2, 0])
@@ -124,15 +127,34 @@ def pairwise(
             progress=progress,
             dtype=dtype,
             device=device,
+            client=client,
         )
         return bounds.upper
-    solve = metric_named(metric)
+    metric_named(metric)
     if device != "cpu":
         raise InputError(
             f'device: {device!r} came with metric={metric!r}; only "wfr" runs on a GPU'
         )
     first, second, used = _two_corpora(a, b, vectors)
     settings = Settings(eta=_eta(eta, used), tol=check_tol(tol), atol=check_tol(atol, "atol"))
+    if client is None:
+        out = _one_by_one(first, second, metric, settings, count_jobs(n_jobs), progress)
+    else:
+        task = partial(_tile_one_by_one, metric=metric, settings=settings)
+        out = oncluster.all_pairs(client, first, second, task, progress)[1]
+    return _mirrored(out) if second is None else out
+
+
+def _one_by_one(
+    first: Documents,
+    second: Documents | None,
+    metric: MetricName,
+    settings: Settings,
+    jobs: int,
+    progress: bool | None,
+) -> Array:
+    """The distances by a solve a pair; of those above the diagonal only where `second` is None."""
+    solve = metric_named(metric)
     rows = [first.measure(i) for i in range(len(first))]
     cols = rows if second is None else [second.measure(j) for j in range(len(second))]
     out = np.zeros((len(rows), len(cols)))
@@ -143,8 +165,15 @@ def pairwise(
             out[i, j] = solve(rows[i], cols[j], settings).value
         return len(cols) - start
 
-    _run(fill, range(len(rows)), count_jobs(n_jobs), "solving", out.size, progress)
-    return _mirrored(out) if second is None else out
+    _run(fill, range(len(rows)), jobs, "solving", out.size, progress)
+    return out
+
+
+def _tile_one_by_one(
+    first: Documents, second: Documents | None, metric: MetricName, settings: Settings
+) -> tuple[Array, Array]:
+    out = _one_by_one(first, second, metric, settings, 1, False)
+    return out, out
 
 
 def pairwise_bounds(
@@ -159,6 +188,7 @@ def pairwise_bounds(
     progress: bool | None = None,
     dtype: Any = None,
     device: str = "cpu",
+    client: Any = None,
 ) -> DistanceBounds:
     """Proven bounds on the WFR distance of all pairs; the settings of `pairwise`.
 
@@ -170,8 +200,14 @@ def pairwise_bounds(
     eta, tol, atol = _eta(eta, used), check_tol(tol), check_tol(atol, "atol")
     precision = _precision(dtype)
     jobs = count_jobs(n_jobs)
-    if device == "cpu":
-        lower, upper = _on_threads(first, second, (eta, tol, atol), precision, jobs, progress)
+    settings = (eta, tol, atol)
+    if client is not None:
+        if device != "cpu":
+            raise InputError(f"client, device: {device!r} came with a client; give one of them")
+        task = partial(_tile_on_threads, settings=settings, precision=precision)
+        lower, upper = oncluster.all_pairs(client, first, second, task, progress)
+    elif device == "cpu":
+        lower, upper = _on_threads(first, second, settings, precision, jobs, progress)
     else:
         from wayfare import ondevice
         from wayfare.kernels.gpu.torches import open_device
@@ -223,6 +259,15 @@ def _on_threads(
 
     _run(fill, _tasks(columns, len(first)), jobs, "solving", upper.size, progress)
     return lower, upper
+
+
+def _tile_on_threads(
+    first: Documents,
+    second: Documents | None,
+    settings: tuple[float, float, float],
+    precision: Any,
+) -> tuple[Array, Array]:
+    return _on_threads(first, second, settings, precision, 1, False)
 
 
 def _put(found: Bounds, lower: Array, upper: Array, start: int) -> None:

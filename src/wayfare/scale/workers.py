@@ -23,6 +23,7 @@ from wayfare.errors import IndexFailure, InputError, ShardError
 from wayfare.extras import require
 from wayfare.index import Index
 from wayfare.measure import Measure
+from wayfare.oncluster import check_client
 from wayfare.scale.fitting import Census, count_words
 from wayfare.scale.reading import Fields, Recipe, corpus_of, read_piece
 from wayfare.scale.storage import Place
@@ -51,13 +52,9 @@ def marker_name(name: str) -> str:
 
 def client_of(client: Any) -> Any:
     """The Dask client that was given, or the one that is active here."""
-    distributed = require("distributed", extra="dask")
     if client is not None:
-        if not isinstance(client, distributed.Client):
-            raise InputError(
-                f"client: {type(client).__name__} came; give a dask.distributed.Client"
-            )
-        return client
+        return check_client(client)
+    distributed = require("distributed", extra="dask")
     try:
         return distributed.get_client()
     except ValueError:
