@@ -55,9 +55,9 @@ def merge(
     """One answer out of those of the shards."""
     found = _alike([one for shard, hits in parts.items() for one in _listed(shard, hits)], equal)
     count = len(found) if k is None else min(k, len(found))
-    whole = all(hits.exact for hits in parts.values()) and not missing
+    fast = not all(hits.exact or hits.tied for hits in parts.values())
     refined = 0
-    for tol in BORDER_TOLS if whole else ():
+    for tol in () if fast else BORDER_TOLS:
         border = _border(found, count, equal)
         if not border:
             break
@@ -67,7 +67,10 @@ def merge(
         found = _alike(found, equal)
     found.sort(key=_order)
     inside, border = found[:count], _border(found, count, equal)
-    tied = [id for hits in parts.values() for id in hits.tied] + [one.id for one in border]
+    # A tie at the border of one shard is of no account where the border of all is nearer.
+    reach = max((one.upper for one in inside), default=0.0) if count == k else np.inf
+    unsure = [hits for hits in parts.values() if not (hits.exact or hits.outside >= reach)]
+    tied = [id for hits in unsure for id in hits.tied] + [one.id for one in border]
     work = reduce(add, (hits.work for hits in parts.values()), SearchWork(refined=refined))
     texts = [one.text for one in inside]
     return Hits(
@@ -75,11 +78,16 @@ def merge(
         distances=np.array([one.upper for one in inside]),
         lower=np.array([one.lower for one in inside]),
         upper=np.array([one.upper for one in inside]),
-        exact=whole and not border,
+        exact=not (unsure or border or missing),
         ordered=all(_follows(one, after, equal) for one, after in pairwise(inside)),
         work=work,
         tied=list(dict.fromkeys(tied)),
         texts=None if all(text is None for text in texts) else texts,
+        outside=min(
+            [hits.outside for hits in parts.values()] + [one.lower for one in found[count:]]
+        )
+        if parts and not missing
+        else 0.0,
         missing=tuple(missing),
     )
 

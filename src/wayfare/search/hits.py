@@ -57,7 +57,9 @@ class Hits:
     in its interval. `exact` says that no document outside can be nearer than one inside: the largest
     `upper` is below every other document's lower bound, or the two are the same document. `ordered`
     says that the intervals prove the order too. `tied` holds ids, inside and outside, between which
-    double precision could not decide. `missing` names shards that were not there to be searched.
+    double precision could not decide. Every document that is not in the answer is proven to be at least
+    `outside` away: a search that a budget cut short says so too. `missing` names shards that were not
+    there to be searched.
     """
 
     ids: list[Any]
@@ -69,6 +71,7 @@ class Hits:
     work: SearchWork
     tied: list[Any] = field(default_factory=list)
     texts: list[str | None] | None = None
+    outside: float = 0.0
     missing: tuple[str, ...] = ()
 
     def __len__(self) -> int:

@@ -113,7 +113,17 @@ def prove(
         ordered=_is_ordered(inside),
         work=work + SearchWork(refined=refined),
         tied=[one.id for one in tied],
+        outside=wfr_value(_beyond(narrowed, inside, outside), request.eta),
     )
+
+
+def _beyond(narrowed: list[Narrowed], inside: list[_Candidate], outside: float) -> float:
+    """The smallest lower bound of a document that is not in the answer."""
+    for some in narrowed:
+        lower = some.spread.lower.copy()
+        lower[[one.at for one in inside if one.some is some]] = np.inf
+        outside = min(outside, float(lower.min(initial=np.inf)))
+    return max(outside, 0.0)
 
 
 def _candidates(narrowed: list[Narrowed], request: Request, ids: Ids) -> list[_Candidate]:
