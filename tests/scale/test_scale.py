@@ -46,7 +46,9 @@ def assert_same(found: wf.Hits, wanted: wf.Hits) -> None:
     if wanted.ordered or found.ordered:
         assert found.ids == wanted.ids
         assert found.texts == wanted.texts
-    elif wanted.exact:  # documents at one distance may stand in any order, but no other may be there
+    elif (
+        wanted.exact
+    ):  # documents at one distance may stand in any order, but no other may be there
         assert sorted(found.ids) == sorted(wanted.ids)
     # Place by place, whoever stands there.
     assert (found.lower <= wanted.upper + 1e-9).all()

@@ -162,8 +162,16 @@ class Fanout:
         )
 
     def _equal(self, a: Found, b: Found) -> bool:
-        """Whether two documents are one and the same measure, whatever the order of their points."""
-        return np.array_equal(self._points(a), self._points(b))
+        """Whether two documents are one: the same points, and weights but for their rounding.
+
+        A shard adds up a document's words in an order of its own, so that weights may differ in the
+        last place, and distances by less than double precision tells.
+        """
+        mine, theirs = self._points(a), self._points(b)
+        return mine.shape == theirs.shape and bool(
+            np.array_equal(mine[:, 1:], theirs[:, 1:])
+            and np.allclose(mine[:, 0], theirs[:, 0], rtol=1e-12, atol=0.0)
+        )
 
     def _points(self, one: Found) -> NDArray[np.float64]:
         """The points of a document with their weights, in an order of their own."""
