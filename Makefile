@@ -32,9 +32,10 @@ browser:
 	        && timeout 300 apt-get install --yes --quiet chromium chromium-driver >/dev/null 2>&1; }; }; } \
 	  || echo "*** NO BROWSER: the tests of the page will skip (as root: apt-get install chromium chromium-driver) ***"
 
-# pytest closes the run, so that its own last line is the last line of `make test`.
+# pytest closes the run, so that its own last line is the last line of `make test`. A file's tests stay on one
+# core: they share what is slow to make.
 unit: $(VENV)/.dev
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 fmt: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
