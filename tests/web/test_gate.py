@@ -59,7 +59,7 @@ def test_who_waits_too_long_is_sent_away():
         assert await first == 1, "out of time, the best offer is the answer"
         going.set()
 
-    running(Limits(running=1, milliseconds=50), scenario)
+    running(Limits(running=1, patience=50, milliseconds=50), scenario)
 
 
 def test_an_offer_after_the_time_is_taken_at_once():

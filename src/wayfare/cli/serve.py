@@ -79,6 +79,12 @@ def serve(
     max_waiting: Annotated[
         int, typer.Option(min=0, help="Requests that wait for a place.", rich_help_panel=_LIMITS)
     ] = 200,
+    patience: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Milliseconds that a request waits for a place.", rich_help_panel=_LIMITS
+        ),
+    ] = 30_000,
     jobs: Annotated[
         int | None,
         typer.Option(min=1, help="Solves at once. Default: one a core.", rich_help_panel=_LIMITS),
@@ -97,6 +103,7 @@ def serve(
         text=max_text,
         running=count_jobs(jobs),
         waiting=max_waiting,
+        patience=patience,
         milliseconds=milliseconds,
     )
     token, address = _token(token_file), Address(host, port, public)

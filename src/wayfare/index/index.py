@@ -262,16 +262,6 @@ class Index:
         with self._using() as snapshot:
             return answering.answer(snapshot, query, asked)
 
-    def measures(self, queries: Queries | Sequence[Query] | Corpus) -> list[Measure]:
-        """Queries as measures: read, looked up and weighed as the index does it.
-
-        >>> from tempfile import mkdtemp
-        >>> Index.build(mkdtemp(), ["rain"]).measures(["Rain, rain!"])[0].words
-        ('rain',)
-        """
-        with self._using() as snapshot:
-            return answering.as_measures(snapshot, queries)
-
     def neighbors_graph(
         self,
         k: int = 10,

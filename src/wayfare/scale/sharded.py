@@ -100,7 +100,7 @@ class ShardedIndex:
         answer is that of the other shards, with `exact=False` and the names in `Hits.missing`.
         """
         one = isinstance(queries, str | Measure)
-        measures = self._reading.measures([queries] if one else queries)
+        measures = self._reading.encode([queries] if one else queries)
         wanted = None if ids is None else self._known(ids)
         settings = {
             "eta": self._manifest.eta if eta is None else eta,

@@ -109,14 +109,14 @@ class Gate:
             )
         self.waiting += 1
         try:
-            async with asyncio.timeout(self._limits.milliseconds / 1e3):
+            async with asyncio.timeout(self._limits.patience / 1e3):
                 await self._places.acquire()
         except TimeoutError:
             raise Refusal(
                 503,
                 "no_place",
-                f"no place came free in {self._limits.milliseconds} ms; try again later",
-                limit=self._limits.milliseconds,
+                f"no place came free in {self._limits.patience} ms; try again later",
+                limit=self._limits.patience,
                 headers={"Retry-After": "5"},
             ) from None
         finally:
