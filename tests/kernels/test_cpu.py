@@ -28,7 +28,7 @@ def problem(seed: int, m: int, n: int, eta: float, kind: str = "sphere"):
 def loaded(h, mu, nu, dtype):
     whole = anneal.shaped.py_func(anneal.workspace(*h.shape, dtype), *h.shape)
     columns = np.arange(h.shape[1], dtype=np.int32)
-    batch._load(np.ascontiguousarray(h.T, dtype), columns, mu, nu, 1.0, whole)
+    batch.load(np.ascontiguousarray(h.T, dtype), columns, mu, nu, 1.0, whole)
     return whole
 
 
