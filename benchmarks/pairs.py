@@ -63,6 +63,16 @@ class Rivals(NamedTuple):
     gensim: float
 
 
+class Solved(NamedTuple):
+    """A block: the multiply-adds of a pair's distances, on their own and as shared, and the rivals."""
+
+    vectors: str
+    eta: float
+    alone: float
+    shared: float
+    rivals: Rivals
+
+
 def main() -> None:
     here = Path(__file__).resolve().parents[2] / "shared"
     parser = argparse.ArgumentParser(description="Microseconds a pair, ours and others'.")
@@ -72,8 +82,8 @@ def main() -> None:
     asked = parser.parse_args()
     texts = sample_of_r8(Path(asked.shared), 2 * asked.documents)
     with one_blas_thread():
-        blocks(texts, asked.documents, asked.sample, Path(asked.shared))
-        rates()
+        solved = blocks(texts, asked.documents, asked.sample, Path(asked.shared))
+        floors(solved, rates())
         overhead()
         eight_digits()
     processes()
@@ -82,7 +92,8 @@ def main() -> None:
 # ---- one block of pairs -----------------------------------------------------------------------------
 
 
-def blocks(texts: list[str], documents: int, sample: int, shared: Path) -> None:
+def blocks(texts: list[str], documents: int, sample: int, shared: Path) -> list[Solved]:
+    solved = []
     print(
         f"{documents} x {documents} pairs of R8 documents, tol {TOL:g}, one thread; "
         f"rivals on {sample} of the pairs\n"
@@ -105,7 +116,10 @@ def blocks(texts: list[str], documents: int, sample: int, shared: Path) -> None:
             gap = float(np.max((high - low) / np.maximum(high, 1e-12)))
             solve = partial(wf.pairwise, here, there, eta=eta, tol=TOL, n_jobs=1)
             mine = median(solve) * 1e6 / documents**2
-            show(name, words, eta, mine, gap, rivals(pairs, eta, vectors))
+            found = rivals(pairs, eta, vectors)
+            show(name, words, eta, mine, gap, found)
+            solved.append(Solved(name, eta, *multiply_adds(here, there), found))
+    return solved
 
 
 def show(name: str, words: float, eta: float, mine: float, gap: float, found: Rivals) -> None:
@@ -230,8 +244,8 @@ def median(work: Callable[[], Any]) -> float:
 # ---- multiply-adds ----------------------------------------------------------------------------------
 
 
-def rates() -> None:
-    """The inner product loop of a sweep, beside a plain dot product of vectors as long."""
+def rates() -> float:
+    """The inner product loop of a sweep, beside a plain dot product of vectors as long; the best dot."""
     import numba
 
     from wayfare.kernels.cpu.jit import FAST_MATH
@@ -259,6 +273,7 @@ def rates() -> None:
     print(
         f"\n{'multiply-adds of float32, billions a second':46} {'loop':>6} {'dot':>6} {'share':>6}"
     )
+    best = 0.0
     for size in (32, 48, 80):
         rng = np.random.default_rng(0)
         x, y = rng.random((2, size * size), np.float32)
@@ -269,8 +284,31 @@ def rates() -> None:
         work = size * size * repeats / 1e9
         dot = work / median(partial(dots, x, y, repeats))
         loop = work / median(partial(sweeps, matrix, scale, out, repeats))
+        best = max(best, dot)
         print(
             f"  {f'{size} x {size} words':44} {loop:6.1f} {dot:6.1f} {loop / dot:6.0%}", flush=True
+        )
+    return best
+
+
+def multiply_adds(here: wf.Corpus, there: wf.Corpus) -> tuple[float, float]:
+    """Of the inner products of a pair's words: each pair on its own, and by a table of all words."""
+    dim, words = here.points.shape[1], len(here.indices) / len(here)
+    shared = len(np.unique(there.indices)) / len(there)
+    return words * len(there.indices) / len(there) * dim, words * shared * dim
+
+
+def floors(solved: Sequence[Solved], rate: float) -> None:
+    """What a thousandth of `mm_unbalanced` leaves for a pair, beside its distances alone."""
+    print("\nmicroseconds a pair that 1,000 times leave, and those of its distances alone")
+    print(f"at {rate:.1f} billion multiply-adds a second, each pair on its own or from one table")
+    print(f"{'vectors':8} {'eta':>6} {'same gap':>9} {'as it stops':>12} {'own':>6} {'table':>6}")
+    for one in solved:
+        to_gap, stops = one.rivals.majorised_to_gap / 1e3, one.rivals.majorised / 1e3
+        alone, shared = one.alone / rate / 1e3, one.shared / rate / 1e3
+        print(
+            f"{one.vectors:8} {one.eta:6.3f} {to_gap:9.2f} {stops:12.2f} {alone:6.2f} {shared:6.2f}",
+            flush=True,
         )
 
 

@@ -267,7 +267,9 @@ class Documents:
         used, local = np.unique(self.indices[entries], return_inverse=True)
         weights = self.weights[entries].astype(np.float64, copy=False)
         points = np.ascontiguousarray(self.points[used])
-        return Documents(Points(points), indptr, local.astype(np.int32), weights), used
+        # Squared norms are known here already; only the table in float32 has them.
+        squared = self.table.squared[used] if points.dtype == np.float32 else None
+        return Documents(Points(points, squared), indptr, local.astype(np.int32), weights), used
 
     @property
     def table(self) -> CosineTable:

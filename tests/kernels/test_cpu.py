@@ -72,6 +72,22 @@ def test_passes_over_a_matrix(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (8, 16), (17, 9), (40, 100)])
+def test_a_problem_is_loaded_with_its_transpose_and_zeros_around(dtype, m, n):
+    rng = np.random.default_rng(0)
+    table, columns = rng.random((2 * n, m)).astype(dtype), rng.permutation(2 * n)[:n]
+    work = anneal.workspace(m, n, dtype)
+    for array in work:
+        array[:] = np.nan  # what a problem before it left behind
+    part = anneal.shaped(work, m, n)
+    batch.load(table, columns, np.ones(m), np.full(n, 2.0), 2.0, part)
+    for matrix, expected in ((part.cosines_t, table[columns]), (part.cosines, table[columns].T)):
+        assert np.array_equal(matrix[: len(expected), : len(expected[0])], expected)
+        assert not matrix[len(expected) :].any()
+        assert not matrix[:, len(expected[0]) :].any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("square", [True, False])
 def test_a_plan_and_its_transpose_stay_equal_to_the_last_bit(dtype, square):
     rng = np.random.default_rng(1)

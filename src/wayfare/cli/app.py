@@ -27,6 +27,7 @@ COMMANDS = (
     "classify",
     "embed",
     "vectors",
+    "reproduce",
     "bench",
     "serve",
 )

@@ -11,6 +11,7 @@ import numpy as np
 from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, Goal, shaped
 from wayfare.kernels.cpu.components import solve_components
 from wayfare.kernels.cpu.jit import jit
+from wayfare.kernels.cpu.passes import transpose
 
 __all__ = ["Kept", "Spread", "load", "solve_many", "solve_one"]
 
@@ -35,14 +36,7 @@ def load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) ->
             into[m:] = 0
         else:
             into[:] = 0
-    for i in range(work.cosines.shape[0]):
-        into = work.cosines[i]
-        if i < m:
-            for j in range(n):
-                into[j] = work.cosines_t[j, i]
-            into[n:] = 0
-        else:
-            into[:] = 0
+    transpose(work.cosines_t, work.cosines)
     for i in range(work.rows.shape[1]):
         work.rows[WEIGHT, i] = mu[i] if i < m else 0.0
     for j in range(work.cols.shape[1]):

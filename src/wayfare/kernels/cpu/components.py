@@ -51,21 +51,25 @@ def parts(m: int, n: int) -> Parts:
 def _label(work: Any) -> None:
     """Give all points of a component one number, in SPARE; 0 to points without a partner.
 
-    Each point takes the highest number among its partners until nothing changes: few whole passes over
-    the matrix, where a search from point to point would decide about every pair on its own.
+    Each point takes the highest number among its partners until nothing changes, or until all have the
+    same: few whole passes over the matrix, where a search from point to point would decide about every
+    pair on its own.
     """
     rows, cols = work.rows, work.cols
     for i in range(rows.shape[1]):
         rows[SPARE, i] = i + 1
-    before, now = -1.0, 0.0
-    while now != before:
-        before, now = now, 0.0
+    before, now, settled = -1.0, 0.0, False
+    while now != before and not settled:
+        before, now, settled = now, 0.0, True
         highest_label(work.cosines, rows[SPARE], cols[SPARE])
         highest_label(work.cosines_t, cols[SPARE], rows[SPARE])
+        top = rows[SPARE].max()
         for i in range(rows.shape[1]):
             now += rows[SPARE, i]
+            settled = settled and (rows[SPARE, i] == top or rows[SPARE, i] == 0)
         for j in range(cols.shape[1]):
             now += cols[SPARE, j]
+            settled = settled and (cols[SPARE, j] == top or cols[SPARE, j] == 0)
 
 
 @jit

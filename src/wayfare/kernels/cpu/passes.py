@@ -13,7 +13,15 @@ from typing import Any
 
 from wayfare.kernels.cpu.jit import jit, jit_in_order
 
-__all__ = ["add_rows", "first_plan", "highest_label", "max_rows", "semicouple_rows", "sharpen"]
+__all__ = [
+    "add_rows",
+    "first_plan",
+    "highest_label",
+    "max_rows",
+    "semicouple_rows",
+    "sharpen",
+    "transpose",
+]
 
 
 @jit
@@ -74,6 +82,23 @@ def semicouple_rows(plan: Any, cosines: Any, scale: Any, out: Any) -> None:
             left = p[0, j] * h[0, j] * h[0, j] * s0 + p[1, j] * h[1, j] * h[1, j] * s1
             right = p[2, j] * h[2, j] * h[2, j] * s2 + p[3, j] * h[3, j] * h[3, j] * s3
             out[j] += left + right
+
+
+@jit
+def transpose(matrix: Any, out: Any) -> None:
+    """`out_ij = matrix_ji`; the columns of `out` beyond the rows of `matrix` become 0.
+
+    Eight rows of `out` at a time: entry by entry along one column, long rows would be fetched anew for
+    nearly every entry.
+    """
+    cols = matrix.shape[0]
+    for group in range(out.shape[0] // 8):
+        o = out[8 * group : 8 * group + 8]
+        for j in range(cols):
+            m = matrix[j, 8 * group : 8 * group + 8]
+            o[0, j], o[1, j], o[2, j], o[3, j] = m[0], m[1], m[2], m[3]
+            o[4, j], o[5, j], o[6, j], o[7, j] = m[4], m[5], m[6], m[7]
+    out[:, cols:] = 0
 
 
 # A plan and its transpose are worked on apart, and a certificate takes row sums from the one and

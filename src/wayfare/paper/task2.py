@@ -1,0 +1,130 @@
+"""Table 2: the error of k-NN, everything chosen on training documents, beside what was printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wayfare.errors import InputError
+from wayfare.paper.cells import Cell, Job
+from wayfare.paper.datasets import Dataset
+from wayfare.paper.methods import ROWS, Lesson, Row
+from wayfare.paper.published import BAR, PREPRINT, PUBLISHED, SATO
+from wayfare.paper.shelf import Shelf
+from wayfare.paper.splits import Split, splits_of
+
+__all__ = ["best_choices", "check_rows", "jobs", "table"]
+
+CHOICES = ("wfr", "wfr-tfidf")  # between which validation may choose
+
+
+def check_rows(rows: Sequence[str]) -> list[str]:
+    """The rows asked for, in the order of the table."""
+    unknown = [name for name in rows if name not in ROWS]
+    if unknown:
+        raise InputError(f"rows: {unknown[0]!r} came; give some of {', '.join(ROWS)}")
+    return [name for name in ROWS if name in rows]
+
+
+def jobs(shelf: Shelf, rows: Sequence[str]) -> Iterator[Job]:
+    """A cell for each dataset, vectors, row and split."""
+    for name in shelf.datasets:
+        for vectors in shelf.names:
+            data = shelf.dataset(name, vectors)
+            for number, split in enumerate(splits_of(data, shelf.scope)):
+                for row in check_rows(rows):
+                    yield _job(shelf, data, vectors, ROWS[row], number, split)
+
+
+def _job(shelf: Shelf, data: Dataset, vectors: str, row: Row, number: int, split: Split) -> Job:
+    key = shelf.key(
+        "table2", data, "components", "steps", row=row.name, split=number, vectors=vectors
+    )
+    pairs = len(split.train) * (4 * len(split.train) + len(split.test))
+    words = data.distinct_words[0]
+    return Job(
+        key,
+        partial(_run, shelf, data, row, split),
+        row.cost * pairs * words,
+    )
+
+
+def _run(shelf: Shelf, data: Dataset, row: Row, split: Split) -> dict[str, Any]:
+    labels = np.array([str(label) for label in data.labels])
+    lesson = Lesson(data.corpus, labels, split, shelf.scope, shelf.n_jobs)
+    sizes = {"train": len(split.train), "test": len(split.test), "given": bool(data.given)}
+    return sizes | row.run(lesson)
+
+
+def table(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """The cells of each dataset, vectors and row as one line, beside the printed figures."""
+    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        at = cell.key["dataset"], cell.key["vectors"], cell.key["row"]
+        groups.setdefault(at, []).append(cell)
+    return [_line(*at, group) for at, group in groups.items()]
+
+
+def _line(dataset: str, vectors: str, row: str, cells: list[Cell]) -> dict[str, Any]:
+    results = [cell.result for cell in cells]
+    errors = [one["error"] for one in results]
+    leaks = [one["leaking"] for one in results if one["leaking"] is not None]
+    return {
+        "dataset": dataset,
+        "vectors": vectors,
+        "row": row,
+        "title": ROWS[row].title.replace("512", str(cells[0].key["components"])),
+        "train": results[0]["train"],
+        "test": results[0]["test"],
+        "given": results[0]["given"],
+        "errors": errors,
+        "error": float(np.mean(errors)),
+        "deviation": float(np.std(errors)) if len(errors) > 1 else None,
+        "cv_error": float(np.mean([one["cv_error"] for one in results])),
+        "cv_errors": [one["cv_error"] for one in results],
+        "leaking": float(np.mean(leaks)) if leaks else None,
+        "k": [one["k"] for one in results],
+        "eta": [one["eta"] for one in results],
+        "preprint": PREPRINT.get(row, {}).get(dataset),
+        "published": PUBLISHED.get(row, {}).get(dataset),
+        "sato": SATO.get(row, {}).get(dataset),
+        "seconds": sum(cell.seconds for cell in cells),
+    }
+
+
+def best_choices(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each dataset the WFR that validation prefers, split by split, beside the bar and our WMD.
+
+    The choice is between plain and tf-idf weights and between the vectors, by the error in
+    cross-validation on the training documents: the test documents decide nothing.
+    """
+    told = []
+    for dataset in dict.fromkeys(line["dataset"] for line in lines):
+        mine = [line for line in lines if line["dataset"] == dataset]
+        tries = [line for line in mine if line["row"] in CHOICES]
+        rivals = [line for line in mine if line["row"] == "wmd"]
+        if not tries:
+            continue
+        chosen = [
+            min(tries, key=lambda line, at=at: line["cv_errors"][at])  # type: ignore[misc]
+            for at in range(len(tries[0]["errors"]))
+        ]
+        error = float(np.mean([line["errors"][at] for at, line in enumerate(chosen)]))
+        rival = min(rivals, key=lambda line: line["cv_error"], default=None)
+        bar = BAR.get(dataset)
+        told.append(
+            {
+                "dataset": dataset,
+                "error": error,
+                "chosen": [f"{line['title']}, {line['vectors']}" for line in chosen],
+                "tried": [f"{line['title']}, {line['vectors']}" for line in tries],
+                "bar": bar,
+                "passes_bar": None if bar is None else error <= bar,
+                "wmd": None if rival is None else rival["error"],
+                "below_wmd": None if rival is None else error < rival["error"],
+            }
+        )
+    return told
