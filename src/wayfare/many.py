@@ -412,6 +412,7 @@ class Documents:
                 work,
                 split_work,
                 scratch.parts,
+                batch.NOTHING,
                 spread,
             )
         )

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.jit import jit
+from wayfare.kernels.cpu.jit import jit_inside
 from wayfare.kernels.cpu.passes import add_rows, first_plan, max_rows, semicouple_rows, sharpen
 from wayfare.kernels.cpu.powers import exp2, log2
 
@@ -35,6 +35,7 @@ __all__ = [
     "CERTIFIED",
     "CUT",
     "DEPTH",
+    "STAGES",
     "STALLED",
     "Goal",
     "Work",
@@ -78,7 +79,7 @@ def workspace(m: int, n: int, dtype: Any) -> Work:
     return Work._make((*matrices, np.zeros(8 * m, dtype), np.zeros(8 * n, dtype)))
 
 
-@jit
+@jit_inside
 def shaped(work: Any, m: int, n: int) -> Any:
     """The workspace as padded matrices of this problem's size: a short stride stays in the near cache."""
     p, q = (m + 7) // 8 * 8, (n + 7) // 8 * 8
@@ -93,7 +94,7 @@ def shaped(work: Any, m: int, n: int) -> Any:
     )
 
 
-@jit
+@jit_inside
 def _first_potentials(work: Any, tiny: Any) -> None:
     """Start from `a_i = max_j h_ij^2`, `b_j = max_i h_ij^2 / a_i`: feasible, tight in every row.
 
@@ -119,7 +120,7 @@ def _first_potentials(work: Any, tiny: Any) -> None:
             side[LOG_U, i] = zero
 
 
-@jit
+@jit_inside
 def _absorbed(side: Any, per_power: Any) -> None:
     """Begin anew after the scaling was taken into the plan."""
     zero, one = side.dtype.type(0), side.dtype.type(1)
@@ -129,7 +130,7 @@ def _absorbed(side: Any, per_power: Any) -> None:
         side[SCALE, i] = one
 
 
-@jit
+@jit_inside
 def _update(side: Any, power: Any, relax: Any, tiny: Any) -> Any:
     """Equations (1) and (2) for one side; returns by how much scalings went beyond `ABSORBED` in all.
 
@@ -149,7 +150,7 @@ def _update(side: Any, power: Any, relax: Any, tiny: Any) -> Any:
     return beyond
 
 
-@jit
+@jit_inside
 def _mass(side: Any) -> float:
     """`<a, weights>`."""
     mass = side.dtype.type(0)
@@ -158,7 +159,7 @@ def _mass(side: Any) -> float:
     return float(mass)
 
 
-@jit
+@jit_inside
 def _translate(work: Any, per_power: Any) -> None:
     """Bring the potentials up to date, and equation (3): the best constant to move between them."""
     rows, cols = work.rows, work.cols
@@ -172,7 +173,7 @@ def _translate(work: Any, per_power: Any) -> None:
             side[BASE, i] -= part
 
 
-@jit
+@jit_inside
 def feasible_pair(work: Any) -> float:
     """Equation (4). Leaves sqrt(a) in rows[SPARE] and 1 / sqrt(b) in cols[SPARE]: a feasible pair."""
     rows, cols = work.rows, work.cols
@@ -193,7 +194,7 @@ def feasible_pair(work: Any) -> float:
     return math.sqrt(float(mass_a) * float(mass_b))
 
 
-@jit
+@jit_inside
 def _lower(work: Any) -> float:
     """Equation (5)."""
     rows, cols = work.rows, work.cols
@@ -209,7 +210,7 @@ def _lower(work: Any) -> float:
     return float(affinity)
 
 
-@jit
+@jit_inside
 def anneal(work: Any, goal: Any, depth: int) -> tuple[int, float, float, int, int]:
     """Solve the problem in `work`: status, lower and upper bound of S, sweeps, stages.
 
