@@ -17,8 +17,8 @@ class Limits:
     `request_bytes` of a body; `words`: distinct known words of one text; `k` documents of one answer;
     `text`: characters of each document that an answer shows; `running` solves at once, and `waiting`
     more for at most `patience` milliseconds; `milliseconds` of work for one request, after which the
-    answer is what is proven by then, with `exact: false`. Raises `InputError` for anything that is no whole
-    number from 1 (`waiting`: from 0).
+    answer is what is proven by then, with `exact: false`. Raises `InputError` for anything that is no
+    whole number from 1 (`waiting`: from 0).
 
     >>> Limits(k=20).k
     20
