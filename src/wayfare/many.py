@@ -412,7 +412,6 @@ class Documents:
                 work,
                 split_work,
                 scratch.parts,
-                batch.NOTHING,
                 spread,
             )
         )

@@ -42,7 +42,7 @@ def solve(h, mu, nu, dtype, tol=1e-3, depth=anneal.DEPTH):
     kept = batch.Kept(np.zeros(m), np.zeros(n), np.zeros((m, n)))
     whole, work = loaded(h, mu, nu, dtype), anneal.workspace(m, n, dtype)
     found = components.solve_components(
-        whole, m, n, goal(tol), work, components.parts(m, n), depth, kept
+        whole, m, n, goal(tol), work, components.parts(m, n), depth, True, kept
     )
     return found, kept
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.jit import jit_inside
+from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import add_rows, first_plan, max_rows, semicouple_rows, sharpen
 from wayfare.kernels.cpu.powers import exp2, log2
 
@@ -35,7 +35,6 @@ __all__ = [
     "CERTIFIED",
     "CUT",
     "DEPTH",
-    "STAGES",
     "STALLED",
     "Goal",
     "Work",
@@ -79,7 +78,7 @@ def workspace(m: int, n: int, dtype: Any) -> Work:
     return Work._make((*matrices, np.zeros(8 * m, dtype), np.zeros(8 * n, dtype)))
 
 
-@jit_inside
+@jit
 def shaped(work: Any, m: int, n: int) -> Any:
     """The workspace as padded matrices of this problem's size: a short stride stays in the near cache."""
     p, q = (m + 7) // 8 * 8, (n + 7) // 8 * 8
@@ -94,7 +93,7 @@ def shaped(work: Any, m: int, n: int) -> Any:
     )
 
 
-@jit_inside
+@jit
 def _first_potentials(work: Any, tiny: Any) -> None:
     """Start from `a_i = max_j h_ij^2`, `b_j = max_i h_ij^2 / a_i`: feasible, tight in every row.
 
@@ -120,7 +119,7 @@ def _first_potentials(work: Any, tiny: Any) -> None:
             side[LOG_U, i] = zero
 
 
-@jit_inside
+@jit
 def _absorbed(side: Any, per_power: Any) -> None:
     """Begin anew after the scaling was taken into the plan."""
     zero, one = side.dtype.type(0), side.dtype.type(1)
@@ -130,7 +129,7 @@ def _absorbed(side: Any, per_power: Any) -> None:
         side[SCALE, i] = one
 
 
-@jit_inside
+@jit
 def _update(side: Any, power: Any, relax: Any, tiny: Any) -> Any:
     """Equations (1) and (2) for one side; returns by how much scalings went beyond `ABSORBED` in all.
 
@@ -150,7 +149,7 @@ def _update(side: Any, power: Any, relax: Any, tiny: Any) -> Any:
     return beyond
 
 
-@jit_inside
+@jit
 def _mass(side: Any) -> float:
     """`<a, weights>`."""
     mass = side.dtype.type(0)
@@ -159,7 +158,7 @@ def _mass(side: Any) -> float:
     return float(mass)
 
 
-@jit_inside
+@jit
 def _translate(work: Any, per_power: Any) -> None:
     """Bring the potentials up to date, and equation (3): the best constant to move between them."""
     rows, cols = work.rows, work.cols
@@ -173,7 +172,7 @@ def _translate(work: Any, per_power: Any) -> None:
             side[BASE, i] -= part
 
 
-@jit_inside
+@jit
 def feasible_pair(work: Any) -> float:
     """Equation (4). Leaves sqrt(a) in rows[SPARE] and 1 / sqrt(b) in cols[SPARE]: a feasible pair."""
     rows, cols = work.rows, work.cols
@@ -194,7 +193,7 @@ def feasible_pair(work: Any) -> float:
     return math.sqrt(float(mass_a) * float(mass_b))
 
 
-@jit_inside
+@jit
 def _lower(work: Any) -> float:
     """Equation (5)."""
     rows, cols = work.rows, work.cols
@@ -210,7 +209,7 @@ def _lower(work: Any) -> float:
     return float(affinity)
 
 
-@jit_inside
+@jit
 def anneal(work: Any, goal: Any, depth: int) -> tuple[int, float, float, int, int]:
     """Solve the problem in `work`: status, lower and upper bound of S, sweeps, stages.
 

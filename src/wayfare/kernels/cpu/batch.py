@@ -8,27 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.anneal import (
-    CERTIFIED,
-    CUT,
-    STAGES,
-    STALLED,
-    WEIGHT,
-    Goal,
-    shaped,
-)
+from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, Goal, shaped
 from wayfare.kernels.cpu.components import solve_components
-from wayfare.kernels.cpu.jit import jit, jit_inside
+from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import transpose
 
-__all__ = ["NOTHING", "Kept", "Spread", "load", "solve_many", "solve_one"]
+__all__ = ["Kept", "Spread", "load", "solve_many", "solve_one"]
 
 Kept = namedtuple("Kept", "a b plan")
 
 # What a batch narrows: bounds of J, status, sweeps and stages, one entry a document of the corpus.
 Spread = namedtuple("Spread", "lower upper status sweeps stages")
 
-# Handed in by the caller, so that what keeps and what does not are compiled as one.
 NOTHING = Kept(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
 
 
@@ -52,7 +43,7 @@ def load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) ->
         work.cols[WEIGHT, j] = nu[j] / other if j < n else 0.0
 
 
-@jit_inside
+@jit
 def _same(columns: Any, own: Any, weights: Any, mass: float, mu: Any) -> bool:
     """Whether a document is the query itself, up to its mass."""
     if len(columns) != len(own):
@@ -63,16 +54,44 @@ def _same(columns: Any, own: Any, weights: Any, mass: float, mu: Any) -> bool:
     return True
 
 
-@jit_inside
-def _judge(status: int, lower: float, upper: float, goal: Any) -> tuple[int, float, float]:
-    """What a solve found as bounds of J, rounding on the safe side, and how far they reach."""
-    rounding = 0.5 * goal.margin
-    low = max(goal.total - goal.scale * min(upper + rounding, 1.0), 0.0)
-    high = goal.total - goal.scale * max(lower - rounding, 0.0)
-    if status == CUT or low > goal.cut:
-        return CUT, low, high
-    met = high - low <= goal.tol * max(high, goal.atol)
-    return CERTIFIED if met else STALLED, low, high
+@jit
+def _solve_document(
+    table: Any,
+    columns: Any,
+    nu: Any,
+    mu: Any,
+    mass: float,
+    other: float,
+    tol: float,
+    atol: float,
+    cut: float,
+    slack: float,
+    depth: int,
+    work: Any,
+    split_work: Any,
+    parts: Any,
+) -> tuple[int, float, float, int, int]:
+    """Bound J between the query and one document: status, lower, upper, sweeps, stages."""
+    m, n = len(mu), len(columns)
+    total, scale = mass + other, 2.0 * math.sqrt(mass) * math.sqrt(other)
+    part = shaped(work, m, n)
+    load(table, columns, mu, nu, other, part)
+    # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such.
+    unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
+    rounding = slack + (m + n + 32) * unit
+    goal = Goal(total, scale, 0.0, 2.0 * rounding, tol, atol * total, cut)
+    status, lower, upper, sweeps, stages = solve_components(
+        part, m, n, goal, split_work, parts, depth, False, NOTHING
+    )
+    low = max(total - scale * min(upper + rounding, 1.0), 0.0)
+    high = total - scale * max(lower - rounding, 0.0)
+    if status == CUT or low > cut:
+        status = CUT
+    elif high - low > tol * max(high, atol * total):
+        status = STALLED
+    else:
+        status = CERTIFIED
+    return status, low, high, sweeps, stages
 
 
 @jit
@@ -94,7 +113,6 @@ def solve_many(
     work: Any,
     split_work: Any,
     parts: Any,
-    nothing: Any,
     spread: Any,
 ) -> int:
     """Narrow the bounds of J between one query and the documents `picks`, in that order.
@@ -104,11 +122,9 @@ def solve_many(
     `mass` is the query's. The bounds hold for the exact cosines: rounding is on the safe side.
 
     A document is left alone once J is proven to be above `cut`, or above the largest of `best`, the
-    smallest upper bounds so far, which is kept up to date. `nothing` is `NOTHING`. Returns how many
-    were worked on.
+    smallest upper bounds so far, which is kept up to date. Returns how many were worked on.
     """
     m, touched = len(mu), 0
-    unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
     for document in picks:
         worst = 0
         for place in range(len(best)):
@@ -130,17 +146,22 @@ def solve_many(
             low = (math.sqrt(mass) - math.sqrt(other)) ** 2
             status, high = CERTIFIED, low
         else:
-            n, total = stop - start, mass + other
-            part = shaped(work, m, n)
-            load(table, columns[start:stop], mu, nu, other, part)
-            # Every result is a sum of at most m + n rounded positive terms, or a maximum of such.
-            margin = 2.0 * (slack + (m + n + 32) * unit)
-            scale = 2.0 * math.sqrt(mass) * math.sqrt(other)
-            goal = Goal(total, scale, 0.0, margin, tol, atol * total, limit)
-            status, lower, upper, sweeps, stages = solve_components(
-                part, m, n, goal, split_work, parts, depth, nothing
+            status, low, high, sweeps, stages = _solve_document(
+                table,
+                columns[start:stop],
+                nu,
+                mu,
+                mass,
+                other,
+                tol,
+                atol,
+                limit,
+                slack,
+                depth,
+                work,
+                split_work,
+                parts,
             )
-            status, low, high = _judge(status, lower, upper, goal)
         before = spread.upper[document]
         high = min(before, high)
         # Equal bounds from two roads may cross in their last bit.
@@ -153,7 +174,7 @@ def solve_many(
     return touched
 
 
-@jit_inside
+@jit
 def _keep_best(best: Any, worst: int, before: float, after: float) -> None:
     """Let a document's new upper bound take the place of its old one, or of the largest."""
     if len(best) == 0 or after >= before or after >= best[worst]:
@@ -173,4 +194,4 @@ def solve_one(
     m, n = cosines.shape
     whole = shaped(work, m, n)
     load(cosines.T, np.arange(n), mu, nu, 1.0, whole)
-    return solve_components(whole, m, n, goal, split_work, parts, len(STAGES), kept)
+    return solve_components(whole, m, n, goal, split_work, parts, DEPTH, True, kept)

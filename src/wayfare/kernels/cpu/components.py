@@ -30,7 +30,7 @@ from wayfare.kernels.cpu.anneal import (
     feasible_pair,
     shaped,
 )
-from wayfare.kernels.cpu.jit import jit, jit_inside
+from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import highest_label, max_rows
 
 __all__ = ["Parts", "parts", "solve_components"]
@@ -47,7 +47,7 @@ def parts(m: int, n: int) -> Parts:
     return Parts._make((*(np.zeros(size, np.int32) for size in sizes), np.zeros(m + 1)))
 
 
-@jit_inside
+@jit
 def _label(work: Any) -> None:
     """Give all points of a component one number, in SPARE; 0 to points without a partner.
 
@@ -72,7 +72,7 @@ def _label(work: Any) -> None:
             settled = settled and (cols[SPARE, j] == top or cols[SPARE, j] == 0)
 
 
-@jit_inside
+@jit
 def _gather(labels: Any, named: Any, count: int, starts: Any, points: Any, size: int) -> None:
     """Write the points of each component, one component after the other."""
     starts[: count + 1] = 0
@@ -107,15 +107,17 @@ def _split(work: Any, m: int, n: int, parts: Any) -> int:
     return count
 
 
-@jit_inside
-def _star(cosines: Any, mu: Any, nu: Any, rows: Any, cols: Any, p: int, q: int, kept: Any) -> float:
+@jit
+def _star(
+    cosines: Any, mu: Any, nu: Any, rows: Any, cols: Any, p: int, q: int, keep: bool, kept: Any
+) -> float:
     total = 0.0
     for r in range(p):
         for c in range(q):
             h = float(cosines[rows[r], cols[c]])
             total += mu[rows[r]] * h * h * nu[cols[c]]
     affinity = math.sqrt(total)
-    if len(kept.a):
+    if keep:
         for r in range(p):
             for c in range(q):
                 i, j = rows[r], cols[c]
@@ -130,7 +132,7 @@ def _star(cosines: Any, mu: Any, nu: Any, rows: Any, cols: Any, p: int, q: int, 
     return affinity
 
 
-@jit_inside
+@jit
 def _store(work: Any, rows: Any, cols: Any, p: int, q: int, kept: Any) -> None:
     """Write a component's feasible potentials, at their best constant, and its plan."""
     feasible_pair(work)
@@ -151,7 +153,7 @@ def _store(work: Any, rows: Any, cols: Any, p: int, q: int, kept: Any) -> None:
         kept.b[cols[c]] /= constant
 
 
-@jit_inside
+@jit
 def _take(whole: Any, rows: Any, cols: Any, work: Any) -> None:
     """Copy one component out of a problem."""
     p, q = len(rows), len(cols)
@@ -181,7 +183,7 @@ def _take(whole: Any, rows: Any, cols: Any, work: Any) -> None:
         work.cols[WEIGHT, c] = whole.cols[WEIGHT, cols[c]]
 
 
-@jit_inside
+@jit
 def _reach(matrix: Any, side: Any, other: Any) -> float:
     """`<max_j h_ij^2, weights>` of one side, whose points are the columns of `matrix`."""
     other[SCALE] = 1
@@ -192,7 +194,7 @@ def _reach(matrix: Any, side: Any, other: Any) -> float:
     return float(reach)
 
 
-@jit_inside
+@jit
 def _ceiling(work: Any) -> float:
     """The smaller of the closed forms from `a = 1` and from `b = 1`: an upper bound of S."""
     rows, cols = work.rows, work.cols
@@ -201,22 +203,22 @@ def _ceiling(work: Any) -> float:
     return math.sqrt(min(from_cols, from_rows))
 
 
-@jit_inside
-def _leave_alone(work: Any) -> None:
-    """Points without a partner get no weight: what is left is solved where it lies."""
+@jit
+def _solve_whole(
+    work: Any, m: int, n: int, parts: Any, goal: Any, depth: int, keep: bool, kept: Any
+) -> tuple[int, float, float, int, int]:
+    """Solve a problem of one component where it lies; points without a partner get no weight."""
     for side in (work.rows, work.cols):
         for i in range(side.shape[1]):
             side[WEIGHT, i] = side[WEIGHT, i] if side[SPARE, i] > 0 else side[SPARE, i]
-
-
-@jit_inside
-def _store_whole(work: Any, m: int, n: int, parts: Any, kept: Any) -> None:
-    """The same of a problem that was solved where it lies."""
-    for i in range(m):
-        parts.rows[i] = i
-    for j in range(n):
-        parts.cols[j] = j
-    _store(work, parts.rows[:m], parts.cols[:n], m, n, kept)
+    found = anneal(work, goal, depth)
+    if keep:
+        for i in range(m):
+            parts.rows[i] = i
+        for j in range(n):
+            parts.cols[j] = j
+        _store(work, parts.rows[:m], parts.cols[:n], m, n, kept)
+    return found
 
 
 @jit
@@ -228,22 +230,19 @@ def solve_components(
     work: Any,
     parts: Any,
     depth: int,
+    keep: bool,
     kept: Any,
 ) -> tuple[int, float, float, int, int]:
     """Solve a problem through its components: status, bounds of S, sweeps and stages.
 
     `whole` holds it as `anneal` wants it, but that points may be without a partner; `work` is another
-    workspace. The feasible potentials and the plan are written to `kept`, whose arrays start at 0,
-    or are empty if nothing is wanted of them.
+    workspace. With `keep` the feasible potentials and the plan are written to `kept`, whose arrays
+    start at 0.
     """
     count = _split(whole, m, n, parts)
     rows, cols = parts.rows, parts.cols
     if count == 1 and parts.row_starts[1] > 1 and parts.col_starts[1] > 1:
-        _leave_alone(whole)
-        found = anneal(whole, goal, depth)
-        if len(kept.a):
-            _store_whole(whole, m, n, parts, kept)
-        return found
+        return _solve_whole(whole, m, n, parts, goal, depth, keep, kept)
     exact, ceiling, loaded = 0.0, 0.0, -1
     for part in range(count):
         mine = rows[parts.row_starts[part] : parts.row_starts[part + 1]]
@@ -251,7 +250,7 @@ def solve_components(
         p, q = len(mine), len(others)
         if p == 1 or q == 1:
             mu, nu = whole.rows[WEIGHT], whole.cols[WEIGHT]
-            exact += _star(whole.cosines, mu, nu, mine, others, p, q, kept)
+            exact += _star(whole.cosines, mu, nu, mine, others, p, q, keep, kept)
         else:
             here, loaded = shaped(work, p, q), part
             _take(whole, mine, others, here)
@@ -281,7 +280,7 @@ def solve_components(
             goal.cut,
         )
         done, low, high, more, reached = anneal(here, own_goal, depth)
-        if len(kept.a):
+        if keep:
             _store(here, mine, others, p, q, kept)
         lower += low
         upper += min(high, top) - top

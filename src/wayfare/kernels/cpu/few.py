@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.jit import jit, jit_inside
+from wayfare.kernels.cpu.jit import jit
 
 __all__ = ["transport_to_each"]
 
@@ -22,7 +22,7 @@ NOISE = 1e-13
 NOTHING = 1e-15  # mass
 
 
-@jit_inside
+@jit
 def _movers(costs: Any, flow: Any, j: int, move: Any, mover: Any) -> None:
     """The cheapest source to move from sink j to each other sink."""
     m, n = flow.shape
@@ -36,7 +36,7 @@ def _movers(costs: Any, flow: Any, j: int, move: Any, mover: Any) -> None:
                     move[j, k], mover[j, k] = step, s
 
 
-@jit_inside
+@jit
 def _arrived(costs: Any, s: int, j: int, n: int, move: Any, mover: Any) -> None:
     """Source s has mass at sink j now."""
     for k in range(n):
@@ -45,7 +45,7 @@ def _arrived(costs: Any, s: int, j: int, n: int, move: Any, mover: Any) -> None:
             move[j, k], mover[j, k] = step, s
 
 
-@jit_inside
+@jit
 def _cheapest_path(entry: Any, move: Any, room: Any, noise: float, far: Any, before: Any) -> int:
     """The nearest sink with room, by way of `before`; -1 where none is left (Bellman and Ford)."""
     n = len(room)
@@ -67,7 +67,7 @@ def _cheapest_path(entry: Any, move: Any, room: Any, noise: float, far: Any, bef
     return best
 
 
-@jit_inside
+@jit
 def _send(
     costs: Any,
     i: int,
@@ -106,7 +106,7 @@ def _send(
     return amount
 
 
-@jit_inside
+@jit
 def _transport(costs: Any, mu: Any, nu: Any, flow: Any) -> float:
     """The least cost of moving `mu` to `nu`, both of mass one."""
     m, n = costs.shape

@@ -10,14 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = [
-    "FAST_MATH",
-    "announce_compilation",
-    "is_compiled",
-    "jit",
-    "jit_in_order",
-    "jit_inside",
-]
+__all__ = ["FAST_MATH", "announce_compilation", "is_compiled", "jit", "jit_in_order"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -42,29 +35,14 @@ def jit(function: Function) -> Function:
     return _compiled(function, FAST_MATH)
 
 
-def jit_inside(function: Function) -> Function:
-    """The same for what only other kernels call, without a door to Python: calling it crashes.
-
-    The doors are a quarter of all compilation, since they take apart and put together every argument.
-    """
-    return _compiled(function, FAST_MATH, no_cpython_wrapper=True)
-
-
 def jit_in_order(function: Function) -> Function:
     """The same with every operation rounded as it is written."""
     return _compiled(function, set())
 
 
-def _compiled(function: Function, fast_math: set[str], **options: bool) -> Function:
-    decorate: Any = numba.njit  # its stubs know nothing of doors
-    compiled: Any = decorate(
-        cache=True,
-        nogil=True,
-        boundscheck=False,
-        error_model="numpy",
-        fastmath=fast_math,
-        no_cfunc_wrapper=True,
-        **options,
+def _compiled(function: Function, fast_math: set[str]) -> Function:
+    compiled: Any = numba.njit(
+        cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=fast_math
     )(function)
     cache_file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
@@ -81,7 +59,7 @@ def announce_compilation(kernel: Any) -> None:
     if _announced or is_compiled(kernel) or not sys.stderr.isatty():
         return
     _announced = True
-    print("wayfare: compiling kernels for this machine, once (about 10 s) ...", file=sys.stderr)
+    print("wayfare: compiling kernels for this machine, once (about 15 s) ...", file=sys.stderr)
 
 
 def is_compiled(kernel: Any) -> bool:

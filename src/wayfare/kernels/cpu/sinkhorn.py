@@ -15,7 +15,7 @@ from typing import Any
 
 from wayfare.kernels.cpu.anneal import LOG_A, SCALE, SUMS, WEIGHT, shaped
 from wayfare.kernels.cpu.batch import load
-from wayfare.kernels.cpu.jit import jit, jit_inside
+from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import add_rows
 from wayfare.kernels.cpu.powers import exp2
 
@@ -25,7 +25,7 @@ LARGEST_SCALING = 1e12
 TINY = 1e-30
 
 
-@jit_inside
+@jit
 def _start(work: Any, m: int, n: int) -> None:
     """Start from the C-transforms of zero: `f_i = min_j c_ij`, then `g_j = min_i c_ij - f_i`."""
     rows, cols = work.rows, work.cols
@@ -41,7 +41,7 @@ def _start(work: Any, m: int, n: int) -> None:
         cols[LOG_A, j] = least
 
 
-@jit_inside
+@jit
 def _kernel(work: Any, m: int, n: int, per_eps: Any) -> None:
     """`K = e^((f + g - c) / eps)` and its transpose, 0 in the padding; the scalings start at one."""
     rows, cols, single = work.rows, work.cols, work.plan.itemsize == 4
@@ -71,13 +71,13 @@ def _kernel(work: Any, m: int, n: int, per_eps: Any) -> None:
             into[:] = 0
 
 
-@jit_inside
+@jit
 def _absorb(side: Any, count: int, eps: Any) -> None:
     for i in range(count):
         side[LOG_A, i] += eps * math.log(side[SCALE, i])
 
 
-@jit_inside
+@jit
 def _extreme(side: Any, count: int) -> bool:
     for i in range(count):  # noqa: SIM110 (the compiler knows loops)
         if not 1 / LARGEST_SCALING < side[SCALE, i] < LARGEST_SCALING:
@@ -85,7 +85,7 @@ def _extreme(side: Any, count: int) -> bool:
     return False
 
 
-@jit_inside
+@jit
 def _iterate(work: Any, m: int, n: int, eps: Any, tol: float, sweeps: int) -> bool:
     """Sinkhorn until the rows are off by at most `tol` in sum; ends with columns that are exact."""
     rows, cols = work.rows, work.cols

@@ -18,21 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.anneal import STAGES, WEIGHT, Goal, shaped
+from wayfare.kernels.cpu.anneal import DEPTH, WEIGHT, Goal, shaped
 from wayfare.kernels.cpu.batch import load
 from wayfare.kernels.cpu.components import solve_components
-from wayfare.kernels.cpu.jit import jit, jit_inside
+from wayfare.kernels.cpu.jit import jit
 
 __all__ = ["add_by_word", "differentiate_many", "entry_products"]
 
 
-@jit_inside
+@jit
 def _sinc(h: float) -> float:
     """`sin(t) / t` where `h = cos(t)`."""
     return math.sqrt((1.0 - h) * (1.0 + h)) / math.acos(h) if h < 1.0 else 1.0
 
 
-@jit_inside
+@jit
 def _clear(kept: Any, m: int, n: int) -> None:
     for i in range(m):
         kept.a[i] = 0.0
@@ -42,7 +42,7 @@ def _clear(kept: Any, m: int, n: int) -> None:
         kept.b[j] = 0.0
 
 
-@jit_inside
+@jit
 def _write(work: Any, kept: Any, m: int, n: int, scale: float, slopes: Any) -> None:
     """Equation (1), `scale` being `2 sqrt(|mu| |nu|) / (8 eta^2)`, one row of `slopes` a column."""
     reach = np.zeros(n)
@@ -115,7 +115,7 @@ def differentiate_many(
         _clear(kept, m, n)
         goal = Goal(total, scale, 0.0, 0.0, tol, 1e-6 * total, np.inf)
         status, lower, _, _, _ = solve_components(
-            part, m, n, goal, split_work, parts, len(STAGES), kept
+            part, m, n, goal, split_work, parts, DEPTH, True, kept
         )
         short += status != 0
         values[document] = max(total - scale * lower, 0.0)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.jit import jit, jit_inside
+from wayfare.kernels.cpu.jit import jit
 
 __all__ = [
     "UNIT",
@@ -68,7 +68,7 @@ def word_potential(columns: Any, inverse: Any, out: Any) -> None:
             part[w] = (roots[w] * unit) * (roots[w] * unit)
 
 
-@jit_inside
+@jit
 def _swap(a: Any, b: Any, mask: Any, shift: Any) -> tuple[Any, Any]:
     return (a & mask) | ((b & mask) << shift), ((a >> shift) & mask) | (b & ~mask)
 
