@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,11 +11,15 @@ __all__ = ["Progress"]
 
 PATIENCE = 1.0  # seconds before a bar appears
 
+# One bar at a time: what is slow inside of something slow does not draw over it.
+_place = threading.Lock()
+
 
 class Progress:
     """Counts `total` units of work (None: unknown) and shows them when the wait is worth it.
 
-    `show` forces the bar on or off; None shows it only when standard error is a terminal.
+    `show` forces the bar on or off; None shows it only when standard error is a terminal. The bar comes
+    by the clock, not by the first unit, which may be the one that takes long.
 
     >>> with Progress("reading", total=2, show=False) as progress:
     ...     progress.advance(); progress.advance()
@@ -28,40 +32,52 @@ class Progress:
     ) -> None:
         self.what, self.total, self.unit, self.done = what, total, unit, 0
         self._show = sys.stderr.isatty() if show is None else show
-        self._started = time.monotonic()
+        self._changing = threading.Lock()
+        self._ended = False
+        self._clock: threading.Timer | None = None
         self._bar: Any = None
         self._task: Any = None
 
     def advance(self, by: int = 1) -> None:
         """Count `by` more units as done."""
         self.done += by
-        if not self._show:
-            return
-        if self._bar is None:
-            if time.monotonic() - self._started < PATIENCE:
-                return
-            self._start()
-        self._bar.update(self._task, completed=self.done)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done)
 
     def _start(self) -> None:
+        with self._changing:
+            if self._ended or not _place.acquire(blocking=False):
+                return
+            try:
+                bar = self._new_bar()
+                self._task = bar.add_task(self.what, total=self.total, completed=self.done)
+                bar.start()
+            except BaseException:
+                _place.release()
+                raise
+            self._bar = bar
+
+    def _new_bar(self) -> Any:
         # rich costs a tenth of a second to import: only long work on a terminal pays it.
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        self._bar = Bar(
-            TextColumn("{task.description}"),
+        return Bar(
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn(self.unit),
+            TextColumn(self.unit, markup=False),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
         )
-        self._bar.start()
-        self._task = self._bar.add_task(self.what, total=self.total, completed=self.done)
 
     def __enter__(self) -> Self:
+        if self._show:
+            self._clock = threading.Timer(PATIENCE, self._start)
+            self._clock.daemon = True
+            self._clock.start()
         return self
 
     def __exit__(
@@ -70,5 +86,12 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._clock is None:
+            return
+        self._clock.cancel()
+        with self._changing:
+            self._ended = True
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+                _place.release()

@@ -60,6 +60,14 @@ def test_numbers_are_ids_too(wayfare, files):
     assert "1000" in missing.err
 
 
+def test_ids_to_delete_come_from_standard_input(process, files):
+    outcome = process("index", "delete", "news.index", "-", stdin="weather-1\nspace-2\n")
+    assert outcome.code == 0, outcome.err
+    with wf.Index.open(files / "news.index") as index:
+        assert len(index) == 58
+        assert "space-2" not in index
+
+
 def test_failures_are_one_line(wayfare, files):
     (files / "broken.index").mkdir()
     (files / "broken.index" / "index.json").write_text("{}")

@@ -1,5 +1,7 @@
 """How the command line behaves: help, errors, pipes, interrupts."""
 
+import csv
+import io
 import os
 import re
 import shlex
@@ -48,7 +50,66 @@ def test_help_has_an_example_that_runs(path, wayfare, files):
 def test_every_option_says_what_it_does(path):
     for parameter in ALL[path].params:
         assert parameter.help, f"{parameter.name} of {' '.join(path)}"
+        if parameter.param_type_name == "argument":  # help texts speak of FIRST, QUERY and so on
+            assert parameter.metavar == parameter.metavar.upper(), parameter.name
     assert ALL[path].help
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_speaks_to_machines(path, wayfare, files):
+    """Its example answers with one JSON document, and with CSV whose rows are all as wide."""
+    example = ALL[path].epilog.removeprefix("Example: ").split("   or: ")[0]
+    line = shlex.split(example)[1:]
+    told = wayfare(*line, "--json").json()
+    assert told or told == 0
+    outcome = wayfare(*line, "--csv")
+    assert outcome.code == 0, outcome.err
+    head, *rows = csv.reader(io.StringIO(outcome.out))
+    assert len(set(head)) == len(head)
+    assert rows
+    assert {len(row) for row in rows} == {len(head)}
+    both = wayfare(*line, "--json", "--csv")
+    assert both.code == 2
+    assert both.out == ""
+
+
+def test_help_lists_commands_in_their_order(wayfare):
+    from wayfare.cli.app import COMMANDS
+
+    listed = re.findall(r"^│ (\w+) ", wayfare("--help").out, re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+def test_help_starts_quickly():
+    """In processor time, which a busy machine does not stretch as it does the clock."""
+    resource = pytest.importorskip("resource", reason="only Unix counts the time of children")
+
+    source = Path(__file__).resolve().parents[2] / "src"
+    took = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        code = "from wayfare.cli import main; main(['--help'])"
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": str(source)},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(took) < 0.3, took
+
+
+def test_the_package_runs_as_a_module():
+    source = Path(__file__).resolve().parents[2] / "src"
+    done = subprocess.run(
+        [sys.executable, "-m", "wayfare", "--version"],
+        env=os.environ | {"PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("wayfare ")
 
 
 def test_choices_are_the_library_s():

@@ -8,9 +8,10 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from wayfare.errors import WayfareError
 
@@ -34,12 +35,22 @@ COMMANDS = (
 
 log = logging.getLogger("wayfare")
 
+
+class _InOrder(TyperGroup):
+    """Lists commands and groups as `COMMANDS` does; typer would put groups last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=COMMANDS.index)
+
+
 app = typer.Typer(
     name="wayfare",
+    cls=_InOrder,
     help="Certified Wasserstein-Fisher-Rao distances between documents, and exact search under them.",
     epilog="Start with: wayfare demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

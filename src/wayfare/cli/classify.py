@@ -24,9 +24,18 @@ def add_to(app: typer.Typer) -> None:
 
 
 def classify(
-    train: Annotated[str, typer.Argument(help="Documents with labels.")],
+    train: Annotated[
+        str,
+        typer.Argument(
+            help="Documents with labels: a file, a folder, or '-' for standard input.",
+            metavar="TRAIN",
+        ),
+    ],
     test: Annotated[
-        str | None, typer.Argument(help="Documents to label. Default: only cross-validate TRAIN.")
+        str | None,
+        typer.Argument(
+            help="Documents to label. Default: only cross-validate TRAIN.", metavar="TEST"
+        ),
     ] = None,
     label_column: Annotated[
         str, typer.Option(help="Column of labels.", rich_help_panel="Files")

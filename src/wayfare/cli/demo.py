@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.output import console, note, print_json
+from wayfare.cli.output import console, flat, form_of, note, show
 from wayfare.cli.sample import sample, write_sample
 from wayfare.cli.search import print_hits, search_corpus
 
@@ -36,10 +36,14 @@ def demo(
         typer.Option("--sample", help="Only write the sample corpus here, to play with."),
     ] = None,
     as_json: opt.JSON = False,
+    as_csv: opt.CSV = False,
 ) -> None:
     """A distance with its proof, an explanation, an exact search: a tour on sixty short texts."""
+    form = form_of(as_json, as_csv)
     if sample_path is not None:
         write_sample(sample_path)
+        told = {"sample": str(sample_path), "documents": len(sample())}
+        show(form, document=told, rows=[told], columns=list(told), table=lambda: None)
         note(f'wrote {sample_path}; try: wayfare search {sample_path} "{QUERY}" --id-column id')
         return
     from wayfare.corpus import Corpus
@@ -51,10 +55,11 @@ def demo(
         note("compiling kernels for this machine, once (about half a minute) ...")
     texts = sample()
     corpus = Corpus.from_texts([t["text"] for t in texts], ids=[t["id"] for t in texts])
-    if as_json:
-        print_json(_numbers(corpus, query))
-    else:
+    if form == "table":
         _tour(corpus, query)
+        return
+    told = _numbers(corpus, query)
+    show(form, document=told, rows=flat(told), columns=["name", "value"], table=lambda: None)
 
 
 def _tour(corpus: Corpus, query: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -37,8 +37,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def distance(
-    first: Annotated[str, typer.Argument(help="A text, or '-' for standard input.")],
-    second: Annotated[str, typer.Argument(help="Another.")],
+    first: opt.First,
+    second: opt.Second,
     files: opt.Files = False,
     metric: opt.Metric = "wfr",
     eta: opt.Eta = None,

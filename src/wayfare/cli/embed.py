@@ -29,7 +29,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def embed(
-    source: Annotated[str, typer.Argument(help="Documents.", metavar="FILE")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="Documents: a file, a folder, or '-' for standard input.", metavar="FILE"
+        ),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(

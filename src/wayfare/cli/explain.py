@@ -34,8 +34,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def explain(
-    first: Annotated[str, typer.Argument(help="A text, or '-' for standard input.")],
-    second: Annotated[str, typer.Argument(help="Another.")],
+    first: opt.First,
+    second: opt.Second,
     files: opt.Files = False,
     most: Annotated[
         int, typer.Option(min=2, help="Lines of the table, words of the picture.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import read_texts, tokenizer_of, vectors_of
-from wayfare.cli.output import note, print_json, print_table, size
+from wayfare.cli.documents import read_texts, text_of, tokenizer_of, vectors_of
+from wayfare.cli.output import Form, form_of, note, print_table, show, size
 
 if TYPE_CHECKING:
     from wayfare.index import Index
@@ -25,7 +26,10 @@ index = typer.Typer(
 
 Folder = Annotated[Path, typer.Argument(help="The folder of the index.", metavar="INDEX")]
 Source = Annotated[
-    str, typer.Argument(help="A file or folder of documents, or '-' for standard input.")
+    str,
+    typer.Argument(
+        help="A file or folder of documents, or '-' for standard input.", metavar="SOURCE"
+    ),
 ]
 
 
@@ -67,10 +71,12 @@ def build(
     encoding: opt.Encoding = "utf-8",
     on_error: opt.OnError = "raise",
     as_json: opt.JSON = False,
+    as_csv: opt.CSV = False,
 ) -> None:
     """Make an index of a file, which streams by and need not fit in memory."""
     import wayfare as wf
 
+    form = form_of(as_json, as_csv)
     made = wf.Index.build_from_file(
         folder,
         source,
@@ -91,7 +97,7 @@ def build(
         keep_texts=keep_texts,
         overwrite=overwrite,
     )
-    _close(made, "built", as_json)
+    _close(made, "built", form)
 
 
 @index.command(
@@ -112,8 +118,10 @@ def add(
     encoding: opt.Encoding = "utf-8",
     on_error: opt.OnError = "raise",
     as_json: opt.JSON = False,
+    as_csv: opt.CSV = False,
 ) -> None:
     """Add the documents of a file: all of them or none. They are read as those of the build were."""
+    form = form_of(as_json, as_csv)
     new = read_texts(
         source,
         text=text_column,
@@ -132,7 +140,7 @@ def add(
         metadata=new.metadata or None,
         replace=replace,
     )
-    _close(there, f"added {len(new.texts):,}", as_json)
+    _close(there, f"added {len(new.texts):,}", form)
 
 
 @index.command(
@@ -140,16 +148,24 @@ def add(
 )
 def delete(
     folder: Folder,
-    ids: Annotated[list[str], typer.Argument(help="Ids of documents.")],
+    ids: Annotated[
+        list[str],
+        typer.Argument(
+            help="Ids of documents, or '-' for one a line of standard input.", metavar="ID..."
+        ),
+    ],
     missing_ok: Annotated[
         bool, typer.Option("--missing-ok", help="Ids that are not there are no error.")
     ] = False,
     as_json: opt.JSON = False,
+    as_csv: opt.CSV = False,
 ) -> None:
     """Delete documents by their ids: all of them or none."""
+    form = form_of(as_json, as_csv)
+    names = text_of("-", files=False).splitlines() if ids == ["-"] else ids
     there = _open(folder)
-    there.delete([_id(there, name) for name in ids], missing_ok=missing_ok)
-    _close(there, "deleted", as_json)
+    there.delete([_id(there, name) for name in names], missing_ok=missing_ok)
+    _close(there, "deleted", form)
 
 
 def _id(there: Index, name: str) -> int | str:
@@ -160,36 +176,34 @@ def _id(there: Index, name: str) -> int | str:
 
 
 @index.command(epilog=opt.example("wayfare index compact news.index"))
-def compact(folder: Folder, as_json: opt.JSON = False) -> None:
+def compact(folder: Folder, as_json: opt.JSON = False, as_csv: opt.CSV = False) -> None:
     """Write the index anew in one piece, without what was deleted."""
+    form = form_of(as_json, as_csv)
     there = _open(folder)
     there.compact()
-    _close(there, "compacted", as_json)
+    _close(there, "compacted", form)
 
 
 @index.command(epilog=opt.example("wayfare index verify news.index"))
-def verify(folder: Folder, as_json: opt.JSON = False) -> None:
+def verify(folder: Folder, as_json: opt.JSON = False, as_csv: opt.CSV = False) -> None:
     """Read everything, and compare it with the checksums of when it was written."""
+    form = form_of(as_json, as_csv)
     with _open(folder, read_only=True) as there:
         there.verify()
-        if as_json:
-            print_json({"path": str(folder), "sound": True, "documents": len(there)})
-        else:
-            typer.echo(f"{folder}: {len(there):,} documents, every file as it was written")
+        told = {"path": str(folder), "sound": True, "documents": len(there)}
+    said = f"{folder}: {told['documents']:,} documents, every file as it was written"
+    _show(form, told, lambda: typer.echo(said))
 
 
 @index.command(epilog=opt.example("wayfare index info news.index"))
-def info(folder: Folder, as_json: opt.JSON = False) -> None:
+def info(folder: Folder, as_json: opt.JSON = False, as_csv: opt.CSV = False) -> None:
     """What an index holds, and how it was built."""
+    form = form_of(as_json, as_csv)
     with _open(folder, read_only=True) as there:
         told = _told(there)
-    if as_json:
-        print_json(told)
-        return
-    told["bytes"] = size(told["bytes"])
-    told["facets"] = ", ".join(told["facets"]) or "none"
-    rows = [(name, "none" if value is None else value) for name, value in told.items()]
-    print_table([("", "left"), ("", "left")], rows)
+    shown = told | {"bytes": size(told["bytes"]), "facets": ", ".join(told["facets"]) or "none"}
+    rows = [(name, "none" if value is None else value) for name, value in shown.items()]
+    _show(form, told, lambda: print_table([("", "left"), ("", "left")], rows))
 
 
 def _open(folder: Path, vectors: str | None = None, *, read_only: bool = False) -> Index:
@@ -202,11 +216,14 @@ def _told(there: Index) -> dict[str, Any]:
     return asdict(there.info()) | {"path": str(there.path)}
 
 
-def _close(there: Index, done: str, as_json: bool) -> None:
+def _show(form: Form, told: dict[str, Any], table: Callable[[], None]) -> None:
+    row = told | {"facets": " ".join(told["facets"])} if "facets" in told else told
+    show(form, document=told, rows=[row], columns=list(told), table=table)
+
+
+def _close(there: Index, done: str, form: Form) -> None:
     """Say what the index is now, and let go of it."""
     told = _told(there)
     there.close()
-    if as_json:
-        print_json(told)
-    else:
-        note(f"{done}; {told['path']} holds {told['documents']:,} documents, {size(told['bytes'])}")
+    holds = f"{told['path']} holds {told['documents']:,} documents, {size(told['bytes'])}"
+    _show(form, told, lambda: note(f"{done}; {holds}"))

@@ -35,9 +35,15 @@ def add_to(app: typer.Typer) -> None:
 
 def match(
     first: Annotated[
-        str, typer.Argument(help="A file of pairs; or documents, each to be matched in SECOND.")
+        str,
+        typer.Argument(
+            help="A file of pairs; or documents, each to be matched in SECOND. '-' is standard input.",
+            metavar="FIRST",
+        ),
     ],
-    second: Annotated[str | None, typer.Argument(help="The documents to match with.")] = None,
+    second: Annotated[
+        str | None, typer.Argument(help="The documents to match with.", metavar="SECOND")
+    ] = None,
     k: Annotated[int, typer.Option("-k", "--k", min=1, help="Of two files: matches each.")] = 1,
     first_column: Annotated[
         str, typer.Option(help="Of a file of pairs: the column of the first text.")

@@ -13,12 +13,14 @@ __all__ = [
     "Eta",
     "FileFormat",
     "Files",
+    "First",
     "IdColumn",
     "Jobs",
     "LabelColumn",
     "Metadata",
     "Metric",
     "OnError",
+    "Second",
     "StopWords",
     "TextColumn",
     "Tol",
@@ -80,6 +82,8 @@ Unknown = Annotated[
     typer.Option(help="What becomes of words without a vector.", rich_help_panel=_WORDS),
 ]
 
+First = Annotated[str, typer.Argument(help="A text, or '-' for standard input.", metavar="FIRST")]
+Second = Annotated[str, typer.Argument(help="Another.", metavar="SECOND")]
 Files = Annotated[
     bool,
     typer.Option("--files", "-f", help="The arguments are paths of files that hold the texts."),

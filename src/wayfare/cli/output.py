@@ -14,6 +14,7 @@ import typer
 __all__ = [
     "Form",
     "console",
+    "flat",
     "form_of",
     "note",
     "print_csv",
@@ -69,12 +70,28 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def flat(document: Any, name: str = "") -> list[dict[str, Any]]:
+    """All numbers and words of a nested answer as rows of `name` and `value`.
+
+    >>> flat({"bounds": [0.5, 0.6]})
+    [{'name': 'bounds.0', 'value': 0.5}, {'name': 'bounds.1', 'value': 0.6}]
+    """
+    if isinstance(document, Mapping):
+        parts = [(str(key), one) for key, one in document.items()]
+    elif isinstance(document, list | tuple):
+        parts = [(str(at), one) for at, one in enumerate(document)]
+    else:
+        return [{"name": name, "value": document}]
+    return [row for key, one in parts for row in flat(one, f"{name}.{key}" if name else key)]
+
+
 def print_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """A header and a line a row, quoted as RFC 4180 says, ended as lines are here."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
         writer.writerow(["" if row.get(name) is None else row[name] for name in columns])
+    sys.stdout.flush()
 
 
 def console(*, stderr: bool = False) -> Any:

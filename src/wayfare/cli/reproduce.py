@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.output import note, print_json
+from wayfare.cli.output import flat, form_of, note, show
 
 __all__ = ["add_to"]
 
@@ -21,7 +22,11 @@ def add_to(app: typer.Typer) -> None:
 def reproduce(
     task: Annotated[
         Literal["table2", "table1", "task1", "pruning", "timing", "wme", "all"],
-        typer.Argument(help="What of the paper."),
+        typer.Argument(
+            help="What of the paper: table2, table1, task1, pruning, timing, wme (the embeddings' "
+            "rows of table2), or all.",
+            metavar="TASK",
+        ),
     ],
     data: Annotated[
         Path, typer.Option(help="Folder of NAME.jsonl, NAME.jsonl.gz or the authors' .mat files.")
@@ -57,6 +62,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, help="Of splits, samples and what is drawn.")] = 0,
     jobs: opt.Jobs = None,
     as_json: opt.JSON = False,
+    as_csv: opt.CSV = False,
 ) -> None:
     """Run the paper's experiments on your copy of its data, and print its numbers beside ours.
 
@@ -64,6 +70,7 @@ def reproduce(
     """
     from wayfare.paper import Scope, reproduce
 
+    form = form_of(as_json, as_csv)
     report = reproduce(
         task,
         data,
@@ -76,11 +83,18 @@ def reproduce(
         n_jobs=jobs,
         command=_said(task, datasets, rows, vectors, clean, quick, seed),
     )
-    if as_json:
-        print_json({"report": str(report), "results": str(report.with_name("results.json"))})
-    else:
-        typer.echo(report.read_text(encoding="utf-8"))
-        note(f"wrote {report}")
+    results = report.with_name("results.json")
+    told = {"report": str(report), "results": str(results)}
+    if form != "table":
+        told |= json.loads(results.read_text(encoding="utf-8"))
+    show(
+        form,
+        document=told,
+        rows=flat(told),
+        columns=["name", "value"],
+        table=lambda: typer.echo(report.read_text(encoding="utf-8")),
+    )
+    note(f"wrote {report}")
 
 
 def _listed(names: str | None) -> list[str] | None:

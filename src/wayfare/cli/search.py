@@ -39,7 +39,10 @@ def search(
         typer.Argument(help="An index, or a file or folder of documents.", metavar="COLLECTION"),
     ],
     query: Annotated[
-        str, typer.Argument(help="A text, or '-' for one query a line of standard input.")
+        str,
+        typer.Argument(
+            help="A text, or '-' for one query a line of standard input.", metavar="QUERY"
+        ),
     ] = "-",
     queries: Annotated[
         Path | None, typer.Option(help="A file with one query a line, instead of QUERY.")

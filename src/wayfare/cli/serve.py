@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from wayfare.cli import options as opt
 from wayfare.cli.documents import vectors_of
-from wayfare.cli.output import note
+from wayfare.cli.output import form_of, note, print_csv
 from wayfare.errors import InputError
 
 __all__ = ["add_to"]
@@ -89,6 +90,8 @@ def serve(
         int | None,
         typer.Option(min=1, help="Solves at once. Default: one a core.", rich_help_panel=_LIMITS),
     ] = None,
+    as_json: opt.JSON = False,
+    as_csv: opt.CSV = False,
 ) -> None:
     """Serve an index on this machine: a page to search and compare, and a JSON API."""
     from wayfare.index import Index
@@ -96,6 +99,7 @@ def serve(
     from wayfare.web import Address, Limits, create_app
     from wayfare.web import serve as run
 
+    form = form_of(as_json, as_csv)
     limits = Limits(
         request_bytes=max_bytes,
         words=max_words,
@@ -111,11 +115,21 @@ def serve(
     with Index.open(index, vectors=vectors_of(vectors), read_only=True) as opened:
         app = create_app(opened, limits=limits, token=token, hosts=[host, *(allow_host or [])])
         told = f"{len(opened):,} documents of {index}"
+        where: dict[str, Any] = {"index": index, "documents": len(opened), "url": None}
+
+        def tell(url: str | None, said: str) -> None:
+            row = where | {"url": url}
+            if form == "json":  # on one line: whoever reads it does not wait for the end
+                typer.echo(json.dumps(row))
+            elif form == "csv":
+                print_csv([row], list(row))
+            note(said)
+
         if check:
-            note(f"{told} can be served")
+            tell(None, f"{told} can be served")
             return
         listening = address.listen()
-        run(app, listening, lambda url: note(f"serving {told} at {url} (Ctrl+C ends it)"))
+        run(app, listening, lambda url: tell(url, f"serving {told} at {url} (Ctrl+C ends it)"))
 
 
 def _token(file: Path | None) -> str | None:

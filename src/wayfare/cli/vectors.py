@@ -95,7 +95,10 @@ def info(source: Source, as_json: opt.JSON = False, as_csv: opt.CSV = False) -> 
 def convert(
     source: Source,
     target: Annotated[
-        Path, typer.Argument(help="Where to: .txt, .vec, .bin or .npy, and .gz after any of them.")
+        Path,
+        typer.Argument(
+            help="Where to: .txt, .vec, .bin or .npy, and .gz after any of them.", metavar="TARGET"
+        ),
     ],
     words: Annotated[
         Path | None, typer.Option(help="A file of the words to keep, one a line. Default: all.")
@@ -105,28 +108,31 @@ def convert(
         bool, typer.Option("--trust", help="Read gensim's own files, which are pickles.")
     ] = False,
     on_error: opt.OnError = "raise",
+    as_json: opt.JSON = False,
+    as_csv: opt.CSV = False,
 ) -> None:
     """Write vectors in another format; their numbers stay the same."""
+    form = form_of(as_json, as_csv)
     kept = None if words is None else text_of(str(words), files=True).split()
     found = _load(source, limit=limit, trust=trust, on_error=on_error)
-    for path in found.save(target, words=kept):
+    paths = found.save(target, words=kept)
+    rows = [{"path": str(path), "bytes": path.stat().st_size} for path in paths]
+    show(form, document=rows, rows=rows, columns=["path", "bytes"], table=lambda: None)
+    for path in paths:
         note(f"wrote {path}")
 
 
 @vectors.command(epilog=opt.example("wayfare vectors clear"))
-def clear(as_json: opt.JSON = False) -> None:
+def clear(as_json: opt.JSON = False, as_csv: opt.CSV = False) -> None:
     """Delete the cache of vectors that were read; the files they came from stay."""
-    from wayfare.cli.output import print_json
     from wayfare.vectors import clear_cache
 
+    form = form_of(as_json, as_csv)
     was = clear_cache()
-    if as_json:
-        print_json(
-            {"cache": was.directory.as_posix(), "bytes": was.bytes, "tables": len(was.entries)}
-        )
-    else:
-        tables = "1 table" if len(was.entries) == 1 else f"{len(was.entries)} tables"
-        typer.echo(f"cleared {tables}, {size(was.bytes)}, from {was.directory}")
+    told = {"cache": str(was.directory), "bytes": was.bytes, "tables": len(was.entries)}
+    tables = "1 table" if len(was.entries) == 1 else f"{len(was.entries)} tables"
+    said = f"cleared {tables}, {size(was.bytes)}, from {was.directory}"
+    show(form, document=told, rows=[told], columns=list(told), table=lambda: typer.echo(said))
 
 
 def _load(source: str, **settings: Any) -> WordVectors:
