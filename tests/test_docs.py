@@ -36,6 +36,31 @@ def test_the_examples_of_a_page(path, tmp_path, monkeypatch):
     assert outcome.failed == 0, "".join(said)
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "eta"),
+    [
+        ("plan", " after a night of rain", 0.4),
+        ("plan-small-eta", "", 0.4),
+        ("plan-large-eta", "", 2.0),
+    ],
+)
+def test_the_pictures_are_of_today(name, more, eta):
+    """What docs/images/make.py made still says what the library says; places may differ by a rounding."""
+    import wayfare as wf
+
+    a, b = "Obama speaks to the media in Illinois", "The president greets the press in Chicago"
+    now = wf.distance(a, b + more, eta=eta, tol=1e-6).explain().to_svg(theme="light")
+    kept = (ROOT / "docs" / "images" / f"{name}.svg").read_text(encoding="utf-8")
+    assert _said(kept) == _said(now)
+    assert len(_said(now)) > 8
+
+
+def _said(svg):
+    """Title and labels; how many digits are proven may differ by a rounding too."""
+    texts = re.findall(r">([^<>\s][^<>]*)</(?:title|text|tspan)>", svg)
+    return sorted(text for text in texts if not text.startswith("proven"))
+
+
 def test_a_block_whose_library_is_missing_is_left_out():
     page = "```\n>>> 1\n1\n```\n<!-- needs: no_such_module -->\n```\n>>> 2\n```\n"
     assert [e.source for e in doctest.DocTestParser().get_examples(runnable(page))] == ["1\n"]

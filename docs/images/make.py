@@ -1,9 +1,10 @@
-"""The pictures of docs/how_it_works.md, made by the library itself.
+"""The pictures of README.md and docs/how_it_works.md, made by the library itself.
 
     python docs/images/make.py
 
 Writes cost.svg (what the ground cost looks like), eta.svg (one pair of texts from eta 0.1 to 4, between
-its two limits) and two transport plans, beside this file.
+its two limits) and three transport plans, beside this file. page.png is the page of `wayfare serve` in a
+browser that is 900 pixels wide.
 """
 
 from __future__ import annotations
@@ -83,6 +84,9 @@ def plans() -> None:
     for name, one in (("plan-small-eta.svg", 0.4), ("plan-large-eta.svg", 2.0)):
         why = wf.distance(A, B, eta=one, tol=1e-6).explain()
         (HERE / name).write_text(why.to_svg(theme="light"), encoding="utf-8")
+    # With something carried, destroyed and created: the pair of docs/explain.md.
+    why = wf.distance(A, f"{B} after a night of rain", eta=0.4).explain()
+    (HERE / "plan.svg").write_text(why.to_svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":

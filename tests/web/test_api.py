@@ -391,3 +391,18 @@ def test_openapi_describes_the_requests(client):
     assert body["content"]["application/json"]["schema"]["required"] == ["query"]
     assert {"413", "422", "429", "503"} <= set(told["paths"]["/api/search"]["post"]["responses"])
     assert "$defs" not in json.dumps(told)
+
+
+def test_every_field_says_what_it_is(client):
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+
+    def says(field):
+        return field.get("description") or any(says(one) for one in field.get("anyOf", []))
+
+    silent = [
+        f"{name}.{key}"
+        for name, schema in schemas.items()
+        for key, field in schema.get("properties", {}).items()
+        if not says(field)
+    ]
+    assert not silent

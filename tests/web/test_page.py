@@ -4,7 +4,9 @@ Where the browser is not there, these tests skip and say so; `make browser` inst
 """
 
 import json
+import shlex
 import shutil
+import subprocess
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -286,7 +288,15 @@ def test_the_page_of_the_api(page):
     page.one("footer a").click()
     page.until(lambda: len(page.all("main.api section")) >= 6)
     assert "POST /api/search" in page.one("main.api").text
-    assert "curl http://127.0.0.1" in page.one("main.api pre").text
+    assert "`" not in page.one("main.api").text
+    commands = [pre.text for pre in page.all("main.api pre")]
+    assert len(commands) >= 6
+    assert all(command.startswith("curl http://127.0.0.1") for command in commands)
+    if shutil.which("curl") is None:
+        return
+    for command in commands:
+        line = [*shlex.split(command), "--silent", "--fail", "--noproxy", "*"]
+        subprocess.run(line, stdout=subprocess.DEVNULL, check=True, timeout=60)
 
 
 def test_an_error_is_told(page):

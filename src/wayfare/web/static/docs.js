@@ -14,12 +14,13 @@ function type(schema) {
 
 function says(schema) {
   const parts = [schema.description, ...(schema.anyOf ?? []).map((one) => one.description)].filter(Boolean);
-  const inner = [schema, ...(schema.anyOf ?? [])];
+  const inner = [schema, ...(schema.anyOf ?? [])], range = [];
   for (const [name, word] of [["minimum", "from"], ["maximum", "to"]]) {
     const found = inner.find((one) => one[name] !== undefined);
-    if (found) parts.push(`${word} ${found[name]}`);
+    if (found && Math.abs(found[name]) < 1e9) range.push(`${word} ${found[name]}`);
   }
-  return parts.join(" ");
+  if (range.length) parts.push(`(${range.join(" ")})`);
+  return parts.join(" ").replaceAll("`", "");
 }
 
 function table(title, schema) {
@@ -47,7 +48,7 @@ for (const [path, methods] of Object.entries(told.paths)) {
     const given = named(about.responses["200"].content?.["application/json"]?.schema);
     place.append(element("section", {},
       element("h2", {}, `${method.toUpperCase()} ${path}`),
-      element("p", {}, about.description ?? about.summary),
+      element("p", {}, (about.description ?? about.summary).replaceAll("`", "")),
       element("pre", { tabindex: "0" }, curl(path, sent)),
       ...table("Send", sent), ...table("Get", given)));
   }

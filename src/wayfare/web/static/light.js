@@ -29,7 +29,7 @@ export function clear(place) {
 
 export function busy(place, what) { show(place, "busy", [what]); }
 
-export function failed(place, error) { show(place, "error", [error.message]); }
+export function failed(place, error) { show(place, "error", [error.message.replace(/^./, (first) => first.toUpperCase())]); }
 
 export function ofSearch(place, answer) {
   const of = answer.work.documents;
@@ -52,7 +52,7 @@ export function ofPair(place, answer) {
     : [element("strong", {}, "not as close as asked"), ": the bounds hold, time ended first"];
   const { sweeps, newton_steps: newton } = answer.work;
   const work = newton ? `${count(sweeps)} sweeps, ${count(newton)} Newton steps` : `${count(sweeps)} sweeps`;
-  show(place, answer.exact ? "exact" : "open", says, `${work}, ${time(answer)}`);
+  show(place, answer.exact ? "exact" : "open", says, element("span", { class: "work" }, `${work}, ${time(answer)}`));
 }
 
 function percent(answer) {
