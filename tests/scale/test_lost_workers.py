@@ -55,7 +55,7 @@ def test_a_killed_worker_is_survived(client, files, documents, tmp_path, what):
     assert len(shards) == 240
     calm = shards.search(QUERIES, k=5)
     if what == "search":
-        found = watched("search_shard", lambda: shards.search(QUERIES, k=5))
+        found = watched("search_share", lambda: shards.search(QUERIES, k=5))
         assert [hits.ids for hits in found] == [hits.ids for hits in calm]
     assert killed
     assert all(hits.exact and hits.work.documents == 240 for hits in calm)

@@ -288,6 +288,18 @@ def test_work_is_counted_down_the_cascade(shared):
     assert (total.documents, total.solved, total.rounds) == (5, 1, (0.5,))
 
 
+def test_many_collections_cost_few_more_solves_than_one(shared):
+    """The likeliest of all are solved first, and bound every collection."""
+    corpus, queries = random_picks(shared, "reuters", 400, 36)
+    documents = Documents.of(corpus)
+    cuts = np.linspace(0, len(documents), 9).astype(int)[1:-1].tolist()
+    parts = parts_of(documents, cuts)
+    one, many = (search_many(some, queries, k=5) for some in ([documents], parts))
+    assert [hits.ids for hits in one] == [hits.ids for hits in many]
+    solved = [sum(hits.work.solved for hits in found) for found in (one, many)]
+    assert solved[1] <= 1.5 * solved[0]
+
+
 def test_hits_read_like_a_list():
     hits = search([Documents.of(small_corpus())], small_queries()[1], k=2)
     assert [hit.id for hit in hits] == hits.ids

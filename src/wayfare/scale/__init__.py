@@ -4,6 +4,8 @@
     pieces.py    what one task reads
     fitting.py   a weighting fitted once, over all shards
     reading.py   from a piece to the documents of a shard
+    together.py  collections over one set of words
+    holding.py   the shards of one worker, searched as one
     workers.py   what runs on the workers
     manifest.py  which folders count
     fanout.py    one batch of queries over all shards

@@ -33,8 +33,7 @@ from wayfare.scale.manifest import MANIFEST, Manifest, is_ours
 from wayfare.scale.pieces import cut, find_files
 from wayfare.scale.reading import Names, Recipe
 from wayfare.scale.sharded import ShardedIndex
-from wayfare.scale.storage import Place
-from wayfare.scale.workers import Shard, marker_name
+from wayfare.scale.storage import Place, Shard, marker_name
 
 __all__ = ["build"]
 

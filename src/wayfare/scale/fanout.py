@@ -1,12 +1,14 @@
 """One batch of queries over all shards: out to the workers, back, and merged.
 
-Each worker has its own shards, which it keeps open, and is given one at a time for each of its threads.
-Whatever has come back by then bounds what is given out next.
+Each worker has its own share of the shards, which it keeps open and searches as one. Queries travel in
+groups, and each share begins with another group than the others: whatever has come back by then bounds
+what is given out next, so that the second to see a query need not look beyond what the first has found.
 """
 
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,16 +19,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.errors import IndexFailure, ShardError
+from wayfare.measure import Measure
 from wayfare.scale import workers
 from wayfare.scale.merging import Found, merge, nearest_upper
-from wayfare.scale.storage import Place
-from wayfare.scale.workers import Shard
+from wayfare.scale.storage import Place, Shard
 from wayfare.search import Hits
+from wayfare.threads import in_threads
 
 __all__ = ["Fanout"]
 
 # A bound that travels is widened by this share: two sums of one document differ by their order.
 ROUNDING = 1e-6
+# Queries that travel together, as many as a search compares with the words in one product.
+GROUP = 16
+# Answers merged at once: most are at once done, and some wait for a worker to look closer.
+MERGED_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Share:
+    """Shards that are searched together, and the workers of which any may do so."""
+
+    shards: tuple[Shard, ...]
+    workers: tuple[str, ...]
 
 
 @dataclass
@@ -41,89 +56,108 @@ class Fanout:
     within: float | None
     allow_partial: bool
     share_bounds: bool
+    batch: str = field(default_factory=lambda: secrets.token_hex(8))
     _sorted: dict[Any, NDArray[np.float64]] = field(default_factory=dict)
 
     def search(self, payload: Any, count: int) -> list[Hits]:
         """The answers to the `count` queries of a payload, merged from all shards."""
+        threads = self._threads(payload)
+        shares = self._shares(sorted(threads))
         parts: list[dict[int, Hits]] = [{} for _ in range(count)]
-        missing: list[str] = []
-        for at, some, answers in self._answers(payload, count, parts):
-            if isinstance(answers, ShardError):
+        missing: dict[str, ShardError] = {}
+        for at, some, answers, lost in self._answers(payload, count, shares, threads, parts):
+            missing |= lost
+            for error in lost.values():
                 if not self.allow_partial:
-                    raise answers
-                if self.shards[at].name not in missing:
-                    missing.append(self.shards[at].name)
-                continue
-            for n, hits in zip(range(some.start, some.stop), answers, strict=True):
+                    raise error
+            for n, hits in zip(range(some.start, some.stop), answers, strict=bool(answers)):
                 parts[n][at] = hits
-        return [self._merged(payload, n, part, sorted(missing)) for n, part in enumerate(parts)]
+
+        def merged(n: int) -> Hits:
+            return self._merged(payload, n, parts[n], sorted(missing), shares)
+
+        return list(in_threads(merged, range(count), MERGED_AT_ONCE))
+
+    def _threads(self, payload: Any) -> dict[str, int]:
+        """The workers and how many threads each has; a cluster may start its first for us."""
+        threads: dict[str, int] = self.client.nthreads()
+        if not threads:
+            import_module("distributed").wait(payload)
+            threads = self.client.nthreads()
+        return threads
+
+    def _shares(self, names: Sequence[str]) -> list[Share]:
+        """A share for each worker; with fewer shards than workers, a shard each for several."""
+        count = max(min(len(names), len(self.shards)), 1)
+        return [Share(tuple(self.shards[n::count]), tuple(names[n::count])) for n in range(count)]
 
     # -- out and back -------------------------------------------------------------------------
 
     def _answers(
-        self, payload: Any, count: int, parts: list[dict[int, Hits]]
-    ) -> Iterator[tuple[int, slice, Any]]:
-        """What comes back, in the order in which it does: shard, queries, and answers or the error."""
+        self,
+        payload: Any,
+        count: int,
+        shares: Sequence[Share],
+        threads: dict[str, int],
+        parts: list[dict[int, Hits]],
+    ) -> Iterator[tuple[int, slice, list[Hits], dict[str, ShardError]]]:
+        """What comes back, in the order in which it does: share, queries, answers, and what is lost."""
         distributed: Any = import_module("distributed")
-        threads = self.client.nthreads()
-        waiting = self._shares(threads, count)
+        waiting = [deque(turn) for turn in _turns(count, shares, threads)]
         sent: dict[Any, tuple[int, slice, str]] = {}
         coming = distributed.as_completed()
 
-        def send(worker: str) -> None:
-            if not waiting[worker]:
+        def send(at: int, worker: str) -> None:
+            if not waiting[at]:
                 return
-            at, some = waiting[worker].popleft()
-            future = self.client.submit(
-                workers.search_shard,
-                self.place,
-                self.shards[at],
+            some = waiting[at].popleft()
+            future = self._submit(
+                workers.search_share,
+                shares[at],
                 payload,
                 some,
                 self.settings | {"k": self.k},
                 [self._limit(parts[n]) for n in range(some.start, some.stop)],
-                workers=[worker] if worker else None,
-                allow_other_workers=bool(worker),
-                pure=False,
+                self.allow_partial,
+                worker=worker,
             )
             sent[future] = (at, some, worker)
             coming.add(future)
 
-        for worker in waiting:
-            for _ in range(threads.get(worker, 1)):
-                send(worker)
+        for at, share in enumerate(shares):
+            for worker in share.workers:
+                for _ in range(threads[worker]):
+                    send(at, worker)
         try:
             for future in coming:
                 at, some, worker = sent.pop(future)
                 try:
-                    answers: Any = future.result()
+                    answers, lost = future.result()
                 except ShardError as error:
-                    answers = error
+                    answers, lost = [], {str(error): error}
                 except distributed.KilledWorker as error:
-                    answers = ShardError(
-                        f"shard {self.shards[at].name}: the workers that searched it died one after "
-                        f"another ({error})"
-                    )
-                yield at, some, answers
-                send(worker)
+                    answers, lost = [], _killed(shares[at], error)
+                yield at, some, answers, lost
+                send(at, worker)
         finally:
             self.client.cancel(list(sent))
 
-    def _shares(self, threads: dict[str, int], count: int) -> dict[str, deque[tuple[int, slice]]]:
-        """Which worker searches what, in its order; with few shards the queries are split too."""
-        names = sorted(threads) or [""]
-        total = max(sum(threads.values()), 1)
-        groups = max(min(-(-total // max(len(self.shards), 1)), count), 1)
-        edges = [count * n // groups for n in range(groups + 1)]
-        spans = [slice(a, b) for a, b in itertools.pairwise(edges)]
-        shares: dict[str, deque[tuple[int, slice]]] = {name: deque() for name in names}
-        for at in range(len(self.shards)):
-            for n, span in enumerate(spans):
-                shares[names[(at + n) % len(names)]].append((at, span))
-        return shares
+    def _submit(self, task: Any, share: Share, *more: Any, worker: str | None = None) -> Any:
+        """Have a worker that holds a share do something with it; another, where it has died."""
+        names = list(share.workers) if worker is None else [worker]
+        return self.client.submit(
+            task,
+            self.place,
+            share.shards,
+            self.batch,
+            *more,
+            workers=names or None,
+            allow_other_workers=bool(names),
+            pure=False,
+        )
 
     def _limit(self, part: dict[int, Hits]) -> float | None:
-        """How far a shard need look for a query: its radius, or what others have found already."""
+        """How far a share need look for a query: its radius, or what others have found already."""
         # What nobody has proven bounds nothing: a budget may have run out before the nearest was seen,
         # but an upper bound holds all the same.
         best = nearest_upper(list(part.values()), self.k) if self.share_bounds else None
@@ -134,54 +168,66 @@ class Fanout:
 
     # -- merging ------------------------------------------------------------------------------
 
-    def _merged(self, payload: Any, n: int, part: dict[int, Hits], missing: list[str]) -> Hits:
+    def _merged(
+        self,
+        payload: Any,
+        n: int,
+        part: dict[int, Hits],
+        missing: list[str],
+        shares: Sequence[Share],
+    ) -> Hits:
         def refine(border: Sequence[Found], tol: float) -> dict[Any, tuple[float, float]]:
             known: dict[Any, tuple[float, float]] = {}
             futures = []
-            for at in sorted({one.shard for one in border}):
-                ids = [one.id for one in border if one.shard == at]
-                exact = {"mode": "exact", "milliseconds": None, "solves": None, "where": None}
-                settings = self.settings | exact | {"k": len(ids), "tol": tol, "ids": ids}
-                futures.append(self._ask(at, payload, n, settings))
+            metric = {name: self.settings[name] for name in ("eta", "metric")}
+            for at in sorted({one.share for one in border}):
+                ids = [one.id for one in border if one.share == at]
+                told = (payload, n, ids, metric | {"tol": tol})
+                futures.append(self._submit(workers.narrow_some, shares[at], *told))
             for hits in self.client.gather(futures):
-                known |= {hit.id: (hit.lower, hit.upper) for hit in hits[0]}
+                known |= {hit.id: (hit.lower, hit.upper) for hit in hits}
             return known
 
-        return merge(part, self.k, missing, refine, self._equal)
+        def equal(a: Found, b: Found) -> bool:
+            """Whether two documents are one: the same points, and weights but for their rounding.
 
-    def _ask(self, at: int, payload: Any, n: int, settings: dict[str, Any]) -> Any:
-        return self.client.submit(
-            workers.search_shard,
-            self.place,
-            self.shards[at],
-            payload,
-            slice(n, n + 1),
-            settings,
-            [None],
-            pure=False,
-        )
+            A shard adds up a document's words in an order of its own, so that weights may differ in the
+            last place, and distances by less than double precision tells.
+            """
+            mine, theirs = (self._points(one, shares[one.share]) for one in (a, b))
+            return mine.shape == theirs.shape and bool(
+                np.array_equal(mine[:, 1:], theirs[:, 1:])
+                and np.allclose(mine[:, 0], theirs[:, 0], rtol=1e-12, atol=0.0)
+            )
 
-    def _equal(self, a: Found, b: Found) -> bool:
-        """Whether two documents are one: the same points, and weights but for their rounding.
+        return merge(part, self.k, missing, refine, equal)
 
-        A shard adds up a document's words in an order of its own, so that weights may differ in the
-        last place, and distances by less than double precision tells.
-        """
-        mine, theirs = self._points(a), self._points(b)
-        return mine.shape == theirs.shape and bool(
-            np.array_equal(mine[:, 1:], theirs[:, 1:])
-            and np.allclose(mine[:, 0], theirs[:, 0], rtol=1e-12, atol=0.0)
-        )
-
-    def _points(self, one: Found) -> NDArray[np.float64]:
+    def _points(self, one: Found, share: Share) -> NDArray[np.float64]:
         """The points of a document with their weights, in an order of their own."""
         if one.id not in self._sorted:
             try:
-                (measure,) = self.client.submit(
-                    workers.measures_of, self.place, self.shards[one.shard], [one.id], pure=False
+                found: dict[Any, Measure] = self._submit(
+                    workers.measures_in, share, [one.id]
                 ).result()
             except IndexFailure as error:
                 raise ShardError(str(error)) from error
+            measure = found[one.id]
             rows = np.column_stack([measure.weights, measure.points.astype(np.float64)])
             self._sorted[one.id] = rows[np.lexsort(rows.T)]
         return self._sorted[one.id]
+
+
+def _turns(count: int, shares: Sequence[Share], threads: dict[str, int]) -> list[list[slice]]:
+    """For each share all groups of queries in its order; none begins where another does."""
+    at_work = max(sum(threads[name] for name in share.workers) for share in shares)
+    size = min(max(-(-count // max(len(shares), at_work)), 1), GROUP)
+    groups = [slice(start, min(start + size, count)) for start in range(0, count, size)]
+    first = [len(groups) * n // len(shares) for n in range(len(shares))]
+    return [list(itertools.chain(groups[n:], groups[:n])) for n in first]
+
+
+def _killed(share: Share, error: Exception) -> dict[str, ShardError]:
+    names = [shard.name for shard in share.shards]
+    many = f"one of shards {', '.join(names)}" if len(names) > 1 else f"shard {names[0]}"
+    said = ShardError(f"{many}: the workers that searched it died one after another ({error})")
+    return dict.fromkeys(names, said)

@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from wayfare.errors import IndexCorruptError, IndexFailure, IndexVersionError
-from wayfare.scale.storage import Place
-from wayfare.scale.workers import Shard
+from wayfare.scale.storage import Place, Shard
 
 __all__ = ["MANIFEST", "Manifest", "is_ours"]
 

@@ -28,9 +28,9 @@ COPIES = 1e-4
 
 @dataclass(frozen=True)
 class Found:
-    """One document that a shard returned."""
+    """One document that a share of the shards returned."""
 
-    shard: int
+    share: int
     id: Any
     lower: float
     upper: float
@@ -53,7 +53,7 @@ def merge(
     parts: dict[int, Hits], k: int | None, missing: Sequence[str], refine: Refine, equal: Equal
 ) -> Hits:
     """One answer out of those of the shards."""
-    found = _alike([one for shard, hits in parts.items() for one in _listed(shard, hits)], equal)
+    found = _alike([one for share, hits in parts.items() for one in _listed(share, hits)], equal)
     count = len(found) if k is None else min(k, len(found))
     fast = not all(hits.exact or hits.tied for hits in parts.values())
     refined = 0
@@ -92,8 +92,8 @@ def merge(
     )
 
 
-def _listed(shard: int, hits: Hits) -> list[Found]:
-    return [Found(shard, hit.id, hit.lower, hit.upper, hit.text) for hit in hits]
+def _listed(share: int, hits: Hits) -> list[Found]:
+    return [Found(share, hit.id, hit.lower, hit.upper, hit.text) for hit in hits]
 
 
 def _order(one: Found) -> tuple[float, Any]:

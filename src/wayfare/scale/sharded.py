@@ -17,8 +17,7 @@ from wayfare.progress import Progress
 from wayfare.scale import workers
 from wayfare.scale.fanout import Fanout
 from wayfare.scale.manifest import Manifest
-from wayfare.scale.storage import Place
-from wayfare.scale.workers import Shard
+from wayfare.scale.storage import Place, Shard
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -21,9 +21,23 @@ from wayfare.atomic import whole_file
 from wayfare.errors import IndexCorruptError, IndexFailure, InputError
 from wayfare.extras import require
 
-__all__ = ["Place"]
+__all__ = ["Place", "Shard", "marker_name"]
 
 _fetching = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard as the manifest lists it."""
+
+    name: str
+    folder: str
+    documents: int
+
+
+def marker_name(name: str) -> str:
+    """The file that says that a shard is finished, and which folder holds it."""
+    return f"{name}.json"
 
 
 @dataclass(frozen=True)

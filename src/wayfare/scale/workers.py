@@ -12,7 +12,6 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,32 +21,21 @@ from numpy.typing import NDArray
 from wayfare.errors import IndexFailure, InputError, ShardError
 from wayfare.extras import require
 from wayfare.index import Index
+from wayfare.many import Documents
 from wayfare.measure import Measure
 from wayfare.oncluster import check_client
 from wayfare.scale.fitting import Census, count_words
+from wayfare.scale.holding import held
 from wayfare.scale.reading import Fields, Recipe, corpus_of, read_piece
-from wayfare.scale.storage import Place
+from wayfare.scale.storage import Place, Shard, marker_name
+from wayfare.search import search_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wayfare.search import Hits
 
-__all__ = ["Shard", "client_of", "marker_name"]
-
-
-@dataclass(frozen=True)
-class Shard:
-    """One shard as the manifest lists it."""
-
-    name: str
-    folder: str
-    documents: int
-
-
-def marker_name(name: str) -> str:
-    """The file that says that a shard is finished, and which folder holds it."""
-    return f"{name}.json"
+__all__ = ["client_of"]
 
 
 def client_of(client: Any) -> Any:
@@ -167,23 +155,50 @@ def opened(place: Place, shard: Shard) -> Index:
         return _kept[key]
 
 
-def search_shard(
+def search_share(
     place: Place,
-    shard: Shard,
+    shards: Sequence[Shard],
+    batch: str,
     queries: Sequence[Measure],
     some: slice,
     settings: dict[str, Any],
     limits: Sequence[float | None],
-) -> list[Hits]:
-    """Search one shard for some of the queries, each within its own limit."""
-    index = opened(place, shard)
-    wanted = settings.get("ids")
-    if wanted is not None:
-        settings = settings | {"ids": [id for id in wanted if id in index]}
-    try:
-        return index.search(list(queries[some]), within=limits, n_jobs=1, **settings)
-    except (IndexFailure, OSError) as error:
-        raise ShardError(f"shard {shard.name} cannot be read: {error}") from error
+    partial: bool,
+) -> tuple[list[Hits], dict[str, ShardError]]:
+    """Search the shards of one worker for some of the queries; also those that cannot be read."""
+    there = held(place, shards, batch)
+    found = there.search(list(queries[some]), limits, settings, partial=partial)
+    return found, dict(there.lost)
+
+
+def narrow_some(
+    place: Place,
+    shards: Sequence[Shard],
+    batch: str,
+    queries: Sequence[Measure],
+    at: int,
+    ids: Sequence[Any],
+    settings: dict[str, Any],
+) -> Hits:
+    """The distances of one query to some documents, closer than a search had to look."""
+    found = held(place, shards, batch).measures(ids)
+    names, documents = list(found), Documents.of_measures(list(found.values()))
+    (hits,) = search_many(
+        [documents],
+        [queries[at]],
+        k=len(names),
+        n_jobs=1,
+        ids=lambda _, rows: [names[row] for row in rows],
+        **settings,
+    )
+    return hits
+
+
+def measures_in(
+    place: Place, shards: Sequence[Shard], batch: str, ids: Sequence[Any]
+) -> dict[Any, Measure]:
+    """Those of some documents that the shards of a worker have."""
+    return held(place, shards, batch).measures(ids)
 
 
 def known_ids(place: Place, shard: Shard, ids: Sequence[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ radius. Nothing is dropped for another reason, which is why the answer is exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,43 +50,82 @@ def search_wfr(
     if not query.mass:
         return search_from_nothing(collections, request, allowed, ids)
     cut = np.inf if request.within is None else 0.5 * (request.within / request.eta) ** 2
-    narrowed: list[Narrowed] = []
     parts: list[Part] = []
-    best = np.full(request.k or 0, np.inf)
-    work, outside = SearchWork(), np.inf
     for number, documents in enumerate(collections):
-        if not len(documents):
-            continue
-        mine = documents.query(query)
-        before = parts[-1] if parts else None
-        part = Part(number, documents, mine, allowed[number], request.eta, before)
-        some, left = _one_collection(part, request, cut, best, budget)
-        narrowed += some
+        if len(documents):
+            before = parts[-1] if parts else None
+            mine = documents.query(query)
+            parts.append(Part(number, documents, mine, allowed[number], request.eta, before))
+    best = np.full(request.k or 0, np.inf)
+    narrowed: list[Narrowed] = []
+    work, outside = SearchWork(), np.inf
+    # Those of other words than the ones before them lay their tables in the same memory.
+    for _, some in groupby(parts, key=lambda part: id(part.documents.shared)):
+        worked, left = _one_vocabulary(list(some), request, cut, best, budget)
+        narrowed += worked
         outside = min(outside, left)
-        parts.append(part)
     for part in parts:
         work += part.work
     return prove(narrowed, request, cut, outside, budget, ids, work)
 
 
-def _one_collection(
-    part: Part, request: Request, cut: float, best: Array, budget: Budget
+def _one_vocabulary(
+    parts: Sequence[Part], request: Request, cut: float, best: Array, budget: Budget
 ) -> tuple[list[Narrowed], float]:
-    """Steps 1 to 4; also the smallest lower bound of what was not solved."""
-    lower = part.bound_words()
+    """Steps 1 to 4 for collections of the same words; also the smallest lower bound left unsolved."""
+    lowers = [part.bound_words() for part in parts]
+    lower_of = {part.number: lower for part, lower in zip(parts, lowers, strict=True)}
     goal = Narrow(request.eta, request.tol, request.atol, cut=cut, best=best)
-    seeds = np.empty(0, np.int64)
+    seeds = _seeds(parts, lowers, goal)
     narrowed = []
-    if len(best):
-        likely = _smallest(lower, LIKELY * len(best) + SEEDS)
-        likely = likely[np.isfinite(lower[likely])]
-        part.bound_pairs(lower, likely, limit_of(cut, best))
-        seeds = likely[_smallest(lower[likely], len(best) + SEEDS)]
-        seeds = seeds[np.argsort(lower[seeds], kind="stable")]
-        narrowed = _solve(part, seeds, lower, goal, budget)
+    # The collection of the likeliest first: a budget may end after it.
+    nearest = [lower[mine].min(initial=np.inf) for lower, mine in zip(lowers, seeds, strict=True)]
+    for at in np.argsort(nearest, kind="stable"):
+        part, lower, mine = parts[at], lowers[at], seeds[at]
+        solved = _solve(part, mine, lower, goal, budget)
+        narrowed += solved
         if budget.spent:
-            narrowed += _unsolved(part, seeds[sum(len(some.picks) for some in narrowed) :], lower)
-    limit = limit_of(cut, best)
+            narrowed += _unsolved(part, mine[sum(len(some.picks) for some in solved) :], lower)
+    for part, lower, mine in zip(parts, lowers, seeds, strict=True):
+        narrowed += _others(part, lower, mine, goal, budget)
+    for some in narrowed:
+        lower_of[some.part.number][some.picks] = np.inf
+    return narrowed, min(float(lower.min(initial=np.inf)) for lower in lowers)
+
+
+def _seeds(parts: Sequence[Part], lowers: Sequence[Array], goal: Narrow) -> list[NDArray[np.int64]]:
+    """Step 2, without the solves: of each collection those that are likeliest of all."""
+    k = len(goal.best)
+    if not k:
+        return [np.empty(0, np.int64) for _ in parts]
+    likely = [_smallest(lower, LIKELY * k + SEEDS) for lower in lowers]
+    likely = _nearest(lowers, likely, LIKELY * k + SEEDS)
+    for part, lower, some in zip(parts, lowers, likely, strict=True):
+        part.bound_pairs(lower, some, limit_of(goal.cut, goal.best))
+    seeds = _nearest(lowers, likely, k + SEEDS)
+    return [
+        some[np.argsort(lower[some], kind="stable")]
+        for lower, some in zip(lowers, seeds, strict=True)
+    ]
+
+
+def _nearest(
+    lowers: Sequence[Array], rows: Sequence[NDArray[np.int64]], count: int
+) -> list[NDArray[np.int64]]:
+    """Of some rows of each collection those with the smallest bounds of all, where these are finite."""
+    values = np.concatenate([lower[some] for lower, some in zip(lowers, rows, strict=True)])
+    chosen = np.zeros(len(values), bool)
+    chosen[_smallest(values, count)] = True
+    chosen &= np.isfinite(values)
+    masks = np.split(chosen, np.cumsum([len(some) for some in rows])[:-1])
+    return [some[mask] for some, mask in zip(rows, masks, strict=True)]
+
+
+def _others(
+    part: Part, lower: Array, seeds: NDArray[np.int64], goal: Narrow, budget: Budget
+) -> list[Narrowed]:
+    """Steps 3 and 4: what the first upper bounds left open in a collection."""
+    limit = limit_of(goal.cut, goal.best)
     open_ = lower <= limit
     open_[seeds] = False
     others = np.flatnonzero(open_)
@@ -94,10 +134,7 @@ def _one_collection(
         if not budget.spent:
             part.bound_pairs(lower, others[start : start + step], limit)
     others = others[np.argsort(lower[others], kind="stable")]
-    narrowed += _solve(part, others, lower, goal, budget)
-    for some in narrowed:
-        lower[some.picks] = np.inf
-    return narrowed, float(lower.min(initial=np.inf))
+    return _solve(part, others, lower, goal, budget)
 
 
 def _solve(
