@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 import oracle
 from real import random_picks, small_corpus
 from strategies import ETAS, libraries
 from wayfare import bounds, pairwise_bounds
-from wayfare.columns import Columns, columns_of
-from wayfare.kernels.cpu import pair_bounds, word_bounds
+from wayfare.columns import Columns, PackedWords, columns_of
+from wayfare.ground import distances
+from wayfare.kernels.cpu import pair_bounds, tiles, word_bounds, word_columns
 from wayfare.many import Documents, Query
 from wayfare.measure import Measure
 
@@ -22,9 +24,7 @@ STEP = 1.01 / word_bounds.UNIT
 
 def prepared(documents: Documents, measure: Measure, eta: float):
     query = documents.query(measure)
-    found = columns_of(documents).of(query, eta)
-    slack = documents.table.slack(query.points, eta)
-    return query, bounds.QueryTable.of(found, slack)
+    return query, bounds.QueryTable.of(columns_of(documents).of(query, eta))
 
 
 def objectives(documents: Documents, measure: Measure, eta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -41,9 +41,16 @@ def cosines_of(query: Query, documents: Documents, eta: float) -> np.ndarray:
     return np.exp(-oracle.cost(query.points, documents.points, eta) / 2)
 
 
-def rounded(h: np.ndarray, slack: float) -> np.ndarray:
-    """The largest a cosine may come out of the bytes."""
-    return np.where(h + slack > 0, np.minimum(h + STEP + 2 * slack, 1.01), 0.0)
+def rounded(query: Query, documents: Documents, eta: float) -> np.ndarray:
+    """The largest a cosine may come out of the bytes: 16-bit numbers lose half a step a coordinate."""
+    x, y = query.points.astype(np.float64), documents.points.astype(np.float64)
+    long, other = np.linalg.norm(x, axis=1)[:, None], np.linalg.norm(y, axis=1)
+    share = 1.01 * (0.5 * np.sqrt(x.shape[1]) + 1) / word_columns.ONE
+    off = 4 * share * np.maximum(long, 1e-15) * np.maximum(other, 1e-15)
+    off += 3 * word_columns.SHARE * (long**2 + other**2)
+    z = np.maximum(distances(x, y) ** 2 - off, 0) / (4 * eta**2)
+    near = z < (1 + 1e-5) * (np.pi / 2) ** 2
+    return np.where(near, np.cos(np.sqrt(z)).clip(0) + STEP, 0.0)
 
 
 # ---- what the bounds start from ---------------------------------------------------------------------
@@ -56,14 +63,48 @@ def test_a_column_is_never_below_its_cosines(library):
     query, table = prepared(documents, library.query, library.eta)
     h, m = cosines_of(query, documents, library.eta), len(query.weights)
     read = table.columns[:m, : len(documents.points)] / word_bounds.UNIT
-    assert (h[read == 0] <= table.slack).all()
-    assert (read >= h)[read > 0].all()
-    assert (read <= np.minimum(h + STEP + 2 * table.slack, 255 / word_bounds.UNIT)).all()
+    assert (h[read == 0] == 0).all()
+    assert (read >= h).all()
+    assert (read <= rounded(query, documents, library.eta)).all()
     assert table.near.shape == (columns_of(documents).length, table.width)
     np.testing.assert_array_equal(table.near[:, :m], table.columns[:m].T)
     assert not table.near[:, m:].any()
     assert not table.near[len(documents.points) :].any()
     assert (table.reach >= table.columns[:m].max(axis=0, initial=0) / word_bounds.UNIT).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 90), st.integers(0, 2**20))
+def test_products_of_whole_numbers_are_exact(pairs, seed):
+    rng = np.random.default_rng(seed)
+    words = rng.integers(-900, 900, (tiles.PANELS, pairs, tiles.LANES, 2)).astype(np.int16)
+    query = rng.integers(-900, 900, (tiles.GROUP, 2 * pairs)).astype(np.int16)
+    tile = np.full(tiles.GROUP * tiles.PANELS * tiles.LANES, -1, np.int32)
+    multiplied(words.reshape(-1), query.reshape(-1), tile, pairs)
+    straight = words.transpose(0, 2, 1, 3).reshape(-1, 2 * pairs).astype(np.int64)
+    np.testing.assert_array_equal(
+        tile.reshape(tiles.GROUP, -1), query.astype(np.int64) @ straight.T
+    )
+
+
+@njit
+def multiplied(words, query, tile, pairs):
+    tiles.add_products(words, query, tile, pairs)
+
+
+@settings(max_examples=60)
+@given(libraries(least=1))
+def test_whole_numbers_lose_no_more_than_they_say(library):
+    points = library.corpus.points
+    packed = PackedWords.of(points)
+    count = len(points)
+    kept = packed.words.transpose(0, 1, 3, 2, 4).reshape(len(packed.lengths), -1)[:count]
+    read = kept[:, : points.shape[1]] * packed.lengths[:count, None].astype(np.float64)
+    long = np.maximum(np.linalg.norm(points.astype(np.float64), axis=1), 1e-15)
+    off = np.linalg.norm(points - read, axis=1)
+    assert (off <= (packed.share + 1e-7) * long).all()
+    assert packed.share <= (0.5 * np.sqrt(points.shape[1]) + 1) / word_columns.ONE
+    assert (packed.squared[:count] <= long**2).all()
 
 
 @settings(max_examples=100)
@@ -79,14 +120,14 @@ def test_rows_are_columns_turned(width, blocks, seed):
 def test_kept_columns_are_the_columns_made_anew():
     corpus = small_corpus()
     documents, rng = Documents.of(corpus), np.random.default_rng(0)
-    few = Columns(documents.table, most_bytes=5 * 64)
+    few = Columns(documents.table.points, most_bytes=5 * 64)
     for _ in range(30):
         query = documents.query(corpus[int(rng.integers(len(corpus)))])
         eta = float(rng.choice(ETAS))
         for kept, new in zip(
-            few.of(query, eta), Columns(documents.table).of(query, eta), strict=True
+            few.of(query, eta), Columns(documents.table.points).of(query, eta), strict=True
         ):
-            # A product of another shape may round another way, by one byte.
+            # The points that are made together share what they lose: one byte at most.
             assert np.abs(kept.astype(int) - new.astype(int)).max() <= 1
         assert len(few) <= 5
 
@@ -178,10 +219,10 @@ def test_the_word_bound_is_below_the_oracle_and_no_worse_than_its_formula(librar
     truth, total = objectives(documents, measure, library.eta)
     assert (found <= truth + oracle.ROUNDING * total).all()
     # s_B, from the same bytes: a = 1 is one of the two potentials.
-    h = rounded(cosines_of(query, documents, library.eta), table.slack).max(axis=0)
+    h = rounded(query, documents, library.eta).max(axis=0)
     reached = documents.matrix @ h**2
     formula = total - 2 * np.sqrt(query.mass * reached)
-    slack = 1e-4 * np.sqrt(query.mass * documents.masses) + 3 * table.slack * total
+    slack = 1e-4 * np.sqrt(query.mass * documents.masses)
     assert (found >= np.maximum(formula - slack, 0) - 1e-8 * total).all()
 
 
@@ -192,8 +233,8 @@ def test_the_pair_bound_is_below_the_oracle_and_no_worse_than_maxsim(library, en
     query, table = prepared(documents, measure, library.eta)
     picks = np.random.default_rng(len(documents)).permutation(len(documents)).astype(np.int64)
     truth, total = (values[picks] for values in objectives(documents, measure, library.eta))
-    h = rounded(cosines_of(query, documents, library.eta), table.slack)
-    slack = (1e-4 + 3 * table.slack) * total
+    h = rounded(query, documents, library.eta)
+    slack = 1e-4 * total
     for limit in (np.inf, enough * float(total.max(initial=0))):
         found, tiers = bounds.pair_bound(documents, table, query, picks, limit)
         assert (found <= truth + oracle.ROUNDING * total).all()

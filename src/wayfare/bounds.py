@@ -53,17 +53,16 @@ class QueryTable:
     """The cosines of every word of some documents with one query's points, rounded up to bytes.
 
     `columns` holds a row for each query point, `near` a row for each word, both padded with zeros;
-    `reach` is the largest of each word. A 0 may stand for a cosine of up to `slack`. The arrays belong
-    to the thread that made them, until its next query.
+    `reach` is the largest of each word. A 0 stands for a cosine of 0. The arrays belong to the thread
+    that made them, until its next query.
     """
 
     columns: NDArray[np.uint8]
     near: NDArray[np.uint8]
     reach: NDArray[np.float32]
-    slack: float
 
     @classmethod
-    def of(cls, found: Sequence[NDArray[np.uint8]], slack: float) -> QueryTable:
+    def of(cls, found: Sequence[NDArray[np.uint8]]) -> QueryTable:
         """Put the columns of a query's points beside each other."""
         from wayfare.kernels.cpu import word_bounds
 
@@ -78,7 +77,7 @@ class QueryTable:
         word_bounds.column_maxima(columns[: len(found)], top)
         reach = _buffer("reach", (length,), np.float32)
         np.multiply(top, np.float32(1.0000005 / word_bounds.UNIT), out=reach)
-        return cls(columns, near, reach, slack)
+        return cls(columns, near, reach)
 
     @property
     def width(self) -> int:
@@ -107,7 +106,7 @@ def word_bound(documents: Documents, table: QueryTable, query: Query) -> Array:
     word_bounds.word_bounds(
         documents.indptr, documents.indices, documents.light_weights, potentials, own, affinity
     )
-    return _objective(documents, table, query, documents.masses, affinity)
+    return _objective(documents, query, documents.masses, affinity)
 
 
 def _average_roots(documents: Documents, table: QueryTable, query: Query) -> NDArray[np.float32]:
@@ -152,13 +151,11 @@ def pair_bound(
         affinity,
         tiers,
     )
-    return _objective(documents, table, query, documents.masses[picks], affinity), tiers
+    return _objective(documents, query, documents.masses[picks], affinity), tiers
 
 
-def _objective(
-    documents: Documents, table: QueryTable, query: Query, masses: Array, affinity: Array
-) -> Array:
-    affinity = _rounded(affinity, masses, table.slack, documents.longest)
+def _objective(documents: Documents, query: Query, masses: Array, affinity: Array) -> Array:
+    affinity *= 1 + ROUNDING + documents.longest * UNIT
     affinity *= -2 * np.sqrt(query.mass)
     affinity += masses
     affinity += query.mass
@@ -169,8 +166,3 @@ def _objective(
         apart = (np.sqrt(query.mass) - np.sqrt(masses[out])) ** 2
         affinity[out] = apart * (1 - 1e-9)
     return affinity
-
-
-def _rounded(affinity: Array, masses: Array, slack: float, terms: int) -> Array:
-    """Above what exact arithmetic would have given, for cosines off by `slack`."""
-    return np.asarray(affinity * (1 + ROUNDING + terms * UNIT) + slack * np.sqrt(masses))

@@ -7,7 +7,6 @@ C = -2 log h                    the cost, infinite where h is 0
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,19 +125,6 @@ class CosineTable:
         table: NDArray[Any] = self.points @ query.T
         cosines_from_products(table, self.squared, squared, 0.25 / eta**2)
         return table
-
-    def across(
-        self, query: NDArray[Any], eta: float, size: int
-    ) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """The same with a row for each query point, for `size` words at a time."""
-        from wayfare.kernels.cpu.table import cosines_from_products
-
-        query, squared = self._prepared(query)
-        for start in range(0, len(self.points), size):
-            some = slice(start, min(start + size, len(self.points)))
-            table: NDArray[Any] = query @ self.points[some].T
-            cosines_from_products(table, squared, self.squared[some], 0.25 / eta**2)
-            yield some, table
 
     def _prepared(self, query: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         query = np.ascontiguousarray(query, dtype=self.points.dtype)

@@ -43,8 +43,7 @@ class Part:
         """The query against all words; collections over the same words share it."""
         if self.before is not None and self.before.documents.shared is self.documents.shared:
             return self.before.table
-        slack = self.documents.table.slack(self.query.points, self.eta)
-        return bounds.QueryTable.of(columns_of(self.documents).of(self.query, self.eta), slack)
+        return bounds.QueryTable.of(columns_of(self.documents).of(self.query, self.eta))
 
     def bound_words(self) -> Array:
         """Step 1: a lower bound of J for every document, infinite for those not allowed."""

@@ -21,23 +21,12 @@ __all__ = [
     "average_potential",
     "column_maxima",
     "interleave",
-    "round_up",
     "word_bounds",
     "word_potential",
 ]
 
 UNIT = 254.0
 DAMPED = 0.3
-
-
-@jit
-def round_up(cosines: Any, column: Any, slack: float) -> None:
-    """Fill `column` with bytes above cosines that are off by `slack`; 0 stays 0."""
-    unit, up = np.float32(UNIT), np.float32(1.001 + UNIT * slack)
-    top, zero = np.float32(255), np.float32(0)
-    for w in range(len(cosines)):
-        h = cosines[w]
-        column[w] = np.uint8(min(h * unit + up, top) if h > zero else zero)
 
 
 @jit
