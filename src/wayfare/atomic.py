@@ -32,7 +32,12 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     # Not tempfile: its files can be read by their owner alone, and would keep that in their place.
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(8)}{PART}")
     try:
-        with unfinished.open("xb") as file:
+        file = unfinished.open("xb")
+    except OSError as error:
+        error.filename = str(path)  # the name that was given, which says more
+        raise
+    try:
+        with file:
             yield file
         os.replace(unfinished, path)
     finally:

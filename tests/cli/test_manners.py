@@ -145,17 +145,27 @@ def test_choices_are_the_library_s():
         (["explain", A, "rain", "--metric", "wmd-wfr-cost", "--eta", "0.01"], "no plan"),
         (["explain", A, B, "--svg", "no/such/folder/plan.svg"], "No such file"),
         (["explain", A, B, "--figure", "plan.xyz"], "ends in .png"),
-        (["search", "nowhere.jsonl", "rain"], "there is no file 'nowhere.jsonl'"),
+        (["search", "nowhere.jsonl", "rain"], "no index, file or folder 'nowhere.jsonl'"),
         (["search", "news.jsonl", "rain", "--text-column", "body"], "no column 'body'"),
         (["search", "news.jsonl", "rain", "--where", "label=x"], "only an index"),
         (["search", "news.xyz", "rain"], "format: 'news.xyz' does not tell it"),
         (["match", "news.jsonl"], "no column 'first'"),
         (["match", "pairs.csv", "--label-column", "second"], "give 1 for a match"),
         (["vectors", "info", "empty.txt"], "empty.txt"),
+        (["vectors", "convert", "glove.txt", "x.txt", "--words", "no.txt"], "--words: there is no"),
+        (["search", "news.jsonl", "--queries", "no.txt"], "--queries: there is no file 'no.txt'"),
+        (["search", "nowhere.index", "rain"], "there is no index, file or folder 'nowhere.index'"),
+        (["classify", "train.jsonl", "--folds", "99"], "cv: Cannot have number of splits"),
+        (["embed", "news.jsonl", "-o", "no/v.npy"], "there is no folder 'no'"),
+        (["demo", "--sample", "no/news.jsonl"], "wayfare: no/news.jsonl: No such file"),
+        (["index", "build", "news.index", "news.jsonl"], "pass --overwrite"),
+        (["index", "add", "news.index", "news.jsonl"], "name their column by --id-column"),
+        (["index", "info", "nowhere"], "wayfare index build makes an index"),
     ],
 )
 def test_an_error_is_one_line_with_a_remedy(line, says, wayfare, files):
     (files / "empty.txt").write_text("")
+    (files / "news.xyz").write_text("")
     outcome = wayfare(*line)
     assert outcome.code == 1
     assert outcome.out == ""
@@ -175,6 +185,13 @@ def test_an_error_is_one_line_with_a_remedy(line, says, wayfare, files):
         ["search", "news.jsonl", "rain", "-k", "0"],
         ["match", "pairs.csv", "--precision", "0.9"],
         ["vectors", "nonsense"],
+        # Options that would do nothing, and be believed to.
+        ["search", "news.index", "rain", "--weighting", "tfidf"],
+        ["search", "news.index", "rain", "--id-column", "id"],
+        ["search", "news.jsonl", "rain", "--queries", "words.txt"],
+        ["match", "pairs.csv", "-k", "3"],
+        ["match", "news.jsonl", "other.jsonl", "--first-column", "text"],
+        ["classify", "train.jsonl", "test.jsonl", "-k", "3", "--folds", "4"],
     ],
 )
 def test_wrong_usage_is_2(line, wayfare, files):
@@ -182,6 +199,19 @@ def test_wrong_usage_is_2(line, wayfare, files):
     assert outcome.code == 2
     assert outcome.err
     assert "Traceback" not in outcome.err
+
+
+def test_what_may_surprise_is_noted(wayfare, files):
+    (files / "a.txt").write_text(A)
+    told = wayfare("distance", "a.txt", B)
+    assert told.code == 0
+    assert told.err == "wayfare: 'a.txt' is read as a text; --files reads the file of that name\n"
+    for line in (["distance", "the", B], ["search", "news.index", "the"]):
+        told = wayfare(*line)
+        assert told.code == 0
+        assert told.err.count("\n") == 1
+        assert "'the' has a vector, or all are stop words" in told.err
+    assert wayfare("distance", "x" * 5000, "\0").code == 0
 
 
 def test_a_fault_of_ours_is_one_line_too_and_debug_shows_it(wayfare, monkeypatch):

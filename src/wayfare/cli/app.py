@@ -35,6 +35,15 @@ COMMANDS = (
 
 log = logging.getLogger("wayfare")
 
+# What the library calls by its own names, as it is said on a command line.
+SPOKEN = {
+    "overwrite=True": "--overwrite",
+    "replace=True": "--replace",
+    "missing_ok=True": "--missing-ok",
+    "Index.build": "wayfare index build",
+    "give each its id": "name their column by --id-column",
+}
+
 
 class _InOrder(TyperGroup):
     """Lists commands and groups as `COMMANDS` does; typer would put groups last."""
@@ -99,7 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _in_one_line(error: Exception) -> str:
     if isinstance(error, WayfareError):
-        return " ".join(str(error).split())
+        said = " ".join(str(error).split())
+        for name, spoken in SPOKEN.items():
+            said = said.replace(name, spoken)
+        return said
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}; check the path, the permissions and the room on the disk"

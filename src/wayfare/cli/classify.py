@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import read_texts, tokenizer_of, vectors_of
+from wayfare.cli.documents import read_texts, refuse, tokenizer_of, vectors_of
 from wayfare.cli.output import form_of, print_table, show
 from wayfare.errors import InputError
 
@@ -24,6 +24,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def classify(
+    context: typer.Context,
     train: Annotated[
         str,
         typer.Argument(
@@ -71,6 +72,8 @@ def classify(
     form = form_of(as_json, as_csv)
     if test is None and k is not None:
         raise typer.BadParameter("-k chooses nothing without TEST; give documents to label")
+    if k is not None:
+        refuse(context, {"folds": "--folds"}, "chooses k; leave it out, or -k")
     if test is None and score:
         raise typer.BadParameter("--score is about TEST; give documents with labels")
     reading: dict[str, Any] = {

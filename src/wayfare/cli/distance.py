@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import texts_of, tokenizer_of, vectors_of
+from wayfare.cli.documents import tell_of_unknown, texts_of, tokenizer_of, vectors_of
 from wayfare.cli.output import form_of, print_table, show
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def solve(
     """The answer to what the options ask."""
     import wayfare as wf
 
-    return wf.distance(
+    answer = wf.distance(
         first,
         second,
         vectors=vectors_of(vectors),
@@ -84,6 +84,9 @@ def solve(
         tokenizer=tokenizer_of(stop_words),
         unknown=unknown,
     )
+    tell_of_unknown("the text", first, answer.first)
+    tell_of_unknown("the text", second, answer.second)
+    return answer
 
 
 def _told(answer: Solution) -> dict[str, Any]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from wayfare.cli.output import note
 from wayfare.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +24,9 @@ __all__ = [
     "eta_of",
     "query_lines",
     "read_texts",
+    "refuse",
+    "tell_of_unknown",
+    "text_in",
     "text_of",
     "texts_of",
     "tokenizer_of",
@@ -28,6 +34,7 @@ __all__ = [
 ]
 
 STDIN = "-"
+SHOWN = 40  # characters of a text in a note
 LARGEST_TEXT = 128 << 20  # bytes, as for one document of any file
 
 
@@ -35,13 +42,26 @@ def text_of(argument: str, *, files: bool, encoding: str = "utf-8") -> str:
     """The text that an argument is, or that the file it names holds; "-" is standard input."""
     if argument == STDIN:
         return _decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1), "standard input", encoding)
-    if not files:
-        return argument
-    path = Path(argument)
-    if not path.is_file():
-        raise InputError(f"--files: there is no file {argument!r}; leave --files out for a text")
-    with path.open("rb") as file:
-        return _decoded(file.read(LARGEST_TEXT + 1), argument, encoding)
+    if files:
+        return text_in(argument, "--files", "leave --files out for a text", encoding)
+    if _names_a_file(argument):
+        note(f"{argument!r} is read as a text; --files reads the file of that name")
+    return argument
+
+
+def text_in(path: str | Path, option: str, otherwise: str, encoding: str = "utf-8") -> str:
+    """The text of a file that an option names."""
+    if not Path(path).is_file():
+        raise InputError(f"{option}: there is no file {str(path)!r}; {otherwise}")
+    with Path(path).open("rb") as file:
+        return _decoded(file.read(LARGEST_TEXT + 1), str(path), encoding)
+
+
+def _names_a_file(argument: str) -> bool:
+    try:
+        return Path(argument).is_file()
+    except (OSError, ValueError):  # too long, or with a null
+        return False
 
 
 def texts_of(first: str, second: str, *, files: bool, encoding: str) -> tuple[str, str]:
@@ -70,7 +90,7 @@ def _decoded(raw: bytes, name: str, encoding: str) -> str:
 def query_lines(argument: str, queries: Path | None, encoding: str = "utf-8") -> list[str]:
     """The queries: the argument, or the lines of standard input or of a file."""
     if queries is not None:
-        text = text_of(str(queries), files=True, encoding=encoding)
+        text = text_in(queries, "--queries", "give one with a query a line", encoding)
     elif argument == STDIN:
         text = text_of(STDIN, files=False, encoding=encoding)
     else:
@@ -79,6 +99,21 @@ def query_lines(argument: str, queries: Path | None, encoding: str = "utf-8") ->
     if not lines:
         raise InputError("queries: no line with a word came; give one query a line")
     return lines
+
+
+def tell_of_unknown(what: str, text: str, words: Sequence[Any] | Any) -> None:
+    """Say so where a text has no word that counts: its distances are those of nothing."""
+    if not len(words):
+        shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
+        note(f"no word of {what} {shown!r} has a vector, or all are stop words: it has no mass")
+
+
+def refuse(context: typer.Context, options: Mapping[str, str], why: str) -> None:
+    """Wrong usage, if one of these options was given where it would do nothing."""
+    for name, option in options.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{option} {why}")
 
 
 def vectors_of(name: str | None) -> WordVectors | None:
@@ -103,7 +138,7 @@ def tokenizer_of(stop_words: str) -> Tokenizer:
         raise InputError(
             f"--stop-words: {stop_words!r} came; give english, none, or a file with one word a line"
         )
-    return Tokenizer(stop_words=text_of(stop_words, files=True).split())
+    return Tokenizer(stop_words=text_in(path, "--stop-words", "give one").split())
 
 
 def corpus_of(

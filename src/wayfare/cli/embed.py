@@ -76,6 +76,8 @@ def embed(
         raise typer.BadParameter("give --output, --json or --csv: vectors are not for reading")
     if output is not None and output.suffix not in SUFFIXES:
         raise InputError(f"--output: {output} came; give a name that ends in {', '.join(SUFFIXES)}")
+    if output is not None and not output.parent.is_dir():
+        raise InputError(f"--output: there is no folder {str(output.parent)!r}; make it first")
     reading: dict[str, Any] = {
         "text": text_column,
         "id": id_column,

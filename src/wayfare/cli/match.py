@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import corpus_of, eta_of, vectors_of
+from wayfare.cli.documents import corpus_of, eta_of, refuse, vectors_of
 from wayfare.cli.output import form_of, note, print_csv, print_json, print_table
 from wayfare.errors import InputError
 
@@ -19,6 +19,7 @@ __all__ = ["Curve", "add_to", "curve_of"]
 
 TRUE = {"1", "1.0", "true", "yes", "y", "match"}
 FALSE = {"0", "0.0", "false", "no", "n", ""}
+OF_PAIRS = {"first_column": "--first-column", "second_column": "--second-column"}
 SHOWN = 12  # points of the curve in a table
 COLUMNS = ["first", "second", "distance", "lower", "upper", "label"]
 
@@ -34,6 +35,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def match(
+    context: typer.Context,
     first: Annotated[
         str,
         typer.Argument(
@@ -80,6 +82,10 @@ def match(
     form = form_of(as_json, as_csv)
     if precision is not None and label_column is None:
         raise typer.BadParameter("--precision needs labels; name their column by --label-column")
+    if second is None:
+        refuse(context, {"k": "-k", "text_column": "--text-column"}, "is for two files")
+    else:
+        refuse(context, OF_PAIRS, "is for one file of pairs")
     reading = {
         "label": label_column,
         "format": format,

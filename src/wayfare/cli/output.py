@@ -117,7 +117,13 @@ def print_table(
     out = console()
     if title:
         out.print(Text(title, style="bold"))
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = Table(
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+        padding=(0, 2, 0, 0),
+        show_header=any(name for name, _ in columns),
+    )
     for at, (name, justify) in enumerate(columns):
         last = at == len(columns) - 1
         table.add_column(name, justify=justify, no_wrap=not last, overflow="fold")

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import corpus_of, eta_of, query_lines, vectors_of
+from wayfare.cli.documents import (
+    corpus_of,
+    eta_of,
+    query_lines,
+    refuse,
+    tell_of_unknown,
+    vectors_of,
+)
 from wayfare.cli.output import form_of, print_csv, print_json, print_table
 from wayfare.errors import InputError
 
@@ -23,6 +30,15 @@ __all__ = ["add_to", "is_index", "print_hits", "search_corpus", "where_of"]
 
 COLUMNS = ["query", "rank", "id", "distance", "lower", "upper", "text"]
 TURN = 128  # queries that are searched for together
+OF_FILES = {
+    "weighting": "--weighting",
+    "stop_words": "--stop-words",
+    "unknown": "--unknown",
+    "text_column": "--text-column",
+    "id_column": "--id-column",
+    "format": "--format",
+    "on_error": "--on-error",
+}
 SHOWN = 300  # characters of a text in a table
 
 
@@ -34,6 +50,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def search(
+    context: typer.Context,
     collection: Annotated[
         str,
         typer.Argument(help="An index, or a file or folder of documents.", metavar="COLLECTION"),
@@ -90,6 +107,13 @@ def search(
     form = form_of(as_json, as_csv)
     if collection == "-" and (queries is None and query == "-"):
         raise InputError("QUERY: the documents come from standard input already; give the query")
+    if collection != "-" and not Path(collection).exists():
+        raise InputError(
+            f"COLLECTION: there is no index, file or folder {collection!r}; give one that is there, or "
+            "'-' for standard input"
+        )
+    if queries is not None and query != "-":
+        raise typer.BadParameter("QUERY and --queries came; give one of them")
     asked = query_lines(query, queries, encoding)
     settings: dict[str, Any] = {
         "k": 10 if k is None and within is None else k,
@@ -99,6 +123,7 @@ def search(
         "n_jobs": jobs,
     }
     if is_index(collection):
+        refuse(context, OF_FILES, "is for files; an index was built with its own")
         settings |= {"metric": metric, "eta": eta, "tol": tol, "where": where_of(where)}
         found = _search_index(collection, asked, vectors, settings)
     elif where:
@@ -132,7 +157,14 @@ def _search_index(
     import wayfare as wf
 
     with wf.Index.open(path, vectors=vectors_of(vectors), read_only=True) as index:
-        return _in_turns(asked, lambda some: list(index.search(some, **settings)))
+
+        def answer(some: list[str]) -> list[Hits]:
+            measures = index.encode(some)
+            for text, measure in zip(some, measures, strict=True):
+                tell_of_unknown("the query", text, measure)
+            return list(index.search(measures, **settings))
+
+        return _in_turns(asked, answer)
 
 
 def _in_turns(asked: Sequence[str], answer: Callable[[list[str]], list[Hits]]) -> list[Hits]:
@@ -160,7 +192,10 @@ def search_corpus(
     documents = [Documents.of(corpus)]
 
     def answer(some: list[str]) -> list[Hits]:
-        return search_many(documents, list(corpus.encode(some, share=False)), **settings)
+        measures = list(corpus.encode(some, share=False))
+        for text, measure in zip(some, measures, strict=True):
+            tell_of_unknown("the query", text, measure)
+        return search_many(documents, measures, **settings)
 
     answers = _in_turns(asked, answer)
     if texts is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import text_of
+from wayfare.cli.documents import text_in
 from wayfare.cli.output import form_of, note, print_table, show, size
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def convert(
 ) -> None:
     """Write vectors in another format; their numbers stay the same."""
     form = form_of(as_json, as_csv)
-    kept = None if words is None else text_of(str(words), files=True).split()
+    kept = None if words is None else text_in(words, "--words", "give one of words").split()
     found = _load(source, limit=limit, trust=trust, on_error=on_error)
     paths = found.save(target, words=kept)
     rows = [{"path": str(path), "bytes": path.stat().st_size} for path in paths]

@@ -119,7 +119,10 @@ class WFRNeighborsClassifierCV(VotingNeighbours):
         from sklearn.model_selection import check_cv
 
         splitter = check_cv(self.cv, y, classifier=True)
-        return list(splitter.split(np.zeros((documents, 1)), y))
+        try:
+            return list(splitter.split(np.zeros((documents, 1)), y))
+        except ValueError as error:
+            raise InputError(f"cv: {error} Give fewer folds, or more documents a label") from None
 
     def _ks(self, source: _Source, folds: list[Fold]) -> Places:
         smallest = min(source.count(train) for train, _ in folds)
