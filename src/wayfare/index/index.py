@@ -270,18 +270,23 @@ class Index:
         tol: float | None = None,
         metric: SearchMetric | None = None,
         n_jobs: int | None = None,
+        client: Any = None,
         progress: bool | None = None,
     ) -> csr_array[Any, Any]:
         """The `k` nearest other documents of each document: a CSR array of distances.
 
         Row and column n stand for the document `ids[n]`. No document is its own neighbour; the entry of
         one at distance 0 is there, as an explicit zero. Rows are sorted by column.
+
+        `client` takes it to the workers of a Dask cluster, which must see the index under the same
+        path; each has as many threads at work as Dask gives it, unless `n_jobs` says how many for each
+        task. `IndexFailure` where the index is written to meanwhile.
         """
         from wayfare.index.graph import neighbors_graph
 
         asked = answering.Asked(k=k, eta=eta, tol=tol, metric=metric, n_jobs=n_jobs)
         with self._using() as snapshot:
-            return neighbors_graph(snapshot, asked, progress)
+            return neighbors_graph(snapshot, asked, client, progress)
 
     def encode(self, texts: Queries) -> list[Measure]:
         """Texts, or lists of words, as measures: read as the index reads what it searches for.
