@@ -10,15 +10,18 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wayfare.atomic import whole_file
+from wayfare.paper.oncluster import on_workers
 from wayfare.progress import Progress
 
 __all__ = ["Cell", "Cells", "Job", "finish"]
+
+Result = dict[str, Any]
 
 SCHEME = 1  # rises when the meaning of a result changes
 
@@ -83,21 +86,34 @@ def _plain(key: dict[str, Any]) -> str:
     return json.dumps(key | {"scheme": SCHEME}, sort_keys=True)
 
 
-def finish(jobs: Sequence[Job], cells: Cells, *, show: bool | None = None) -> list[Cell]:
-    """The cells of all jobs, in their order; only what is not there yet is made."""
+def finish(
+    jobs: Sequence[Job], cells: Cells, *, client: Any = None, show: bool | None = None
+) -> list[Cell]:
+    """The cells of all jobs, in their order; only what is not there yet is made.
+
+    `client` has the workers of a Dask cluster make them; each is kept as it comes.
+    """
     found = [cells.get(job.key) for job in jobs]
-    missing = sum(job.cost for job, cell in zip(jobs, found, strict=True) if cell is None)
-    done = []
+    missing = [number for number, cell in enumerate(found) if cell is None]
+    works = [jobs[number].work for number in missing]
+    made = _here(works) if client is None else on_workers(client, works)
+    cost = sum(jobs[number].cost for number in missing)
     # Whole thousandths of the work that is left: the bar's time left counts cells by their size.
     with Progress("reproducing", total=1000, unit="‰", show=show) as bar:
+        if missing:
+            bar.advance(0)
         spent = 0.0
-        for job, cell in zip(jobs, found, strict=True):
-            if cell is None:
-                bar.advance(0)
-                started = time.perf_counter()
-                cell = Cell(job.key, job.work(), time.perf_counter() - started)
-                cells.put(cell)
-                spent += job.cost
-                bar.advance(round(1000 * spent / missing) - bar.done)
-            done.append(cell)
-    return done
+        for at, result, seconds in made:
+            job = jobs[missing[at]]
+            cell = found[missing[at]] = Cell(job.key, result, seconds)
+            cells.put(cell)
+            spent += job.cost
+            bar.advance(round(1000 * spent / cost) - bar.done)
+    return [cell for cell in found if cell is not None]
+
+
+def _here(works: Sequence[Callable[[], Result]]) -> Iterator[tuple[int, Result, float]]:
+    for number, work in enumerate(works):
+        started = time.perf_counter()
+        result = work()
+        yield number, result, time.perf_counter() - started

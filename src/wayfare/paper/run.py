@@ -34,6 +34,7 @@ def reproduce(
     clean: bool = False,
     scope: Scope | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
     progress: bool | None = None,
     command: str = "wayfare.paper.reproduce",
 ) -> Path:
@@ -41,7 +42,9 @@ def reproduce(
 
     `datasets` and `rows` of Table 2 cut it down; `vectors` maps names to `WordVectors` (None: the
     built-in ones), of which Table 2 uses all and the others the first. Finished cells stay in
-    `folder/cells`: what was cut goes on where it was. Returns the path of the report. Raises
+    `folder/cells`: what was cut goes on where it was. `client` has the workers of a Dask cluster make
+    the cells, except those that measure time; they must see `data` under the same path, and each cell
+    takes one thread of a worker unless `n_jobs` says otherwise. Returns the path of the report. Raises
     `InputError` for names that are not known and data that are not there, before anything runs, and
     `MissingExtraError` without matplotlib.
     """
@@ -55,13 +58,17 @@ def reproduce(
         names or {BUILT_IN: WordVectors.default()},
         datasets,
         clean,
-        n_jobs,
+        1 if client is not None and n_jobs is None else n_jobs,
     )
     wanted = TASKS[:-2] if task == "all" else ("table2",) if task == "wme" else (task,)
     chosen = task2.check_rows(rows or (EMBEDDED if task == "wme" else list(ROWS)))
     plan = [(name, job) for name in wanted for job in _jobs(name, shelf, chosen)]
     Path(folder).mkdir(parents=True, exist_ok=True)
-    cells = finish([job for _, job in plan], Cells(Path(folder, "cells")), show=progress)
+    kept = Cells(Path(folder, "cells"))
+    if client is not None:
+        # What is timed is timed here, once the others are done: a worker may be busy with more.
+        finish([job for name, job in plan if name != "timing"], kept, client=client, show=progress)
+    cells = finish([job for _, job in plan], kept, show=progress)
     found: dict[str, Any] = {}
     if any(name in ON_DATASETS for name in wanted):
         found["datasets"] = [_statistics(shelf, name) for name in shelf.datasets]

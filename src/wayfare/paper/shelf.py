@@ -31,6 +31,9 @@ class Shelf:
     n_jobs: int | None = None
     _kept: dict[tuple[str, str], Dataset] = field(default_factory=dict)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_kept": {}}  # datasets travel by themselves
+
     @property
     def first(self) -> str:
         """The vectors that every task but Table 2 uses."""
