@@ -8,7 +8,8 @@ from own_data import write_data
 
 from wayfare.learn import SupervisedWMD
 from wayfare.paper import Scope, load
-from wayfare.paper.methods import ROWS, Lesson
+from wayfare.paper.lesson import Lesson
+from wayfare.paper.methods import ROWS
 from wayfare.paper.splits import Split, splits_of
 
 CHEAP = Scope(components=8, steps=2)
@@ -29,7 +30,7 @@ def lesson(data, corrupt=False, few=False):
     if corrupt:
         classes, codes = np.unique(labels, return_inverse=True)
         labels[split.test] = classes[(codes[split.test] + 1) % len(classes)]
-    return Lesson(found.corpus, labels, split, CHEAP, 1)
+    return Lesson.alone(found.corpus, labels, split, CHEAP, 1)
 
 
 @pytest.mark.parametrize("row", ["l1-tfidf", "hellinger", "wfr", "wmd-tfidf", "wme-wmd"])

@@ -67,7 +67,7 @@ def test_the_same_reproduction(client, tmp_path):
         reproduce("table2", data, tmp_path / folder, client=where, **settings)
         results = json.loads((tmp_path / folder / "results.json").read_text())
         lines = results["tasks"]["table2"]["lines"]
-        found.append([line | {"seconds": None} for line in lines])
+        found.append([line | {"seconds": None, "cpu_seconds": None} for line in lines])
         assert {path.name for path in (tmp_path / folder / "cells").iterdir()}
     assert found[0] == found[1]
     assert {line["row"] for line in found[0]} <= set(ROWS)

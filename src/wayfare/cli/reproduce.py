@@ -59,6 +59,12 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A seeded sample, in minutes; marked as one everywhere.")
     ] = False,
+    finished: Annotated[
+        bool,
+        typer.Option(
+            "--finished", help="Run nothing: report what is finished, and what is missing."
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of splits, samples and what is drawn.")] = 0,
     jobs: opt.Jobs = None,
     as_json: opt.JSON = False,
@@ -81,6 +87,7 @@ def reproduce(
         clean=clean,
         scope=Scope.small(seed) if quick else Scope(seed=seed),
         n_jobs=jobs,
+        finished=finished,
         command=_said(task, datasets, rows, vectors, clean, quick, seed),
     )
     results = report.with_name("results.json")
@@ -106,12 +113,13 @@ def _vectors(names: list[str] | None) -> dict[str, Any] | None:
 
     if not names:
         return None
-    return {
-        "built-in" if name == "default" else Path(name).name: vectors_of(
-            None if name == "default" else name
-        )
-        for name in names
-    }
+    found: dict[str, Any] = {}
+    for name in names:
+        title = first = "built-in" if name == "default" else Path(name).name
+        while title in found:  # two files of one name in two folders
+            title = f"{first} ({len(found) + 1})"
+        found[title] = vectors_of(None if name == "default" else name)
+    return found
 
 
 def _said(

@@ -23,7 +23,7 @@ __all__ = ["Cell", "Cells", "Job", "finish"]
 
 Result = dict[str, Any]
 
-SCHEME = 1  # rises when the meaning of a result changes
+SCHEME = 2  # rises when the meaning of a result changes
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,21 @@ def _plain(key: dict[str, Any]) -> str:
 
 
 def finish(
-    jobs: Sequence[Job], cells: Cells, *, client: Any = None, show: bool | None = None
-) -> list[Cell]:
+    jobs: Sequence[Job],
+    cells: Cells,
+    *,
+    make: bool = True,
+    client: Any = None,
+    show: bool | None = None,
+) -> list[Cell | None]:
     """The cells of all jobs, in their order; only what is not there yet is made.
 
-    `client` has the workers of a Dask cluster make them; each is kept as it comes.
+    Without `make` nothing is, and None stands for what is missing. `client` has the workers of a Dask
+    cluster make them; each is kept as it comes.
     """
     found = [cells.get(job.key) for job in jobs]
+    if not make:
+        return found
     missing = [number for number, cell in enumerate(found) if cell is None]
     works = [jobs[number].work for number in missing]
     made = _here(works) if client is None else on_workers(client, works)
@@ -109,7 +117,7 @@ def finish(
             cells.put(cell)
             spent += job.cost
             bar.advance(round(1000 * spent / cost) - bar.done)
-    return [cell for cell in found if cell is not None]
+    return found
 
 
 def _here(works: Sequence[Callable[[], Result]]) -> Iterator[tuple[int, Result, float]]:

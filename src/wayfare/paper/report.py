@@ -72,7 +72,7 @@ def _report(shelf: Shelf, found: Mapping[str, Any], told: dict[str, Any]) -> str
         f"`{told['command']}`, on {told['date']}: {ran['cores']} cores, {ran['system']}, "
         f"Python {ran['python']}, NumPy {ran['numpy']}, Wayfare {ran['wayfare']}.\n",
     ]
-    parts = []
+    parts = [sections.missing(found["missing"])] if found["missing"] else []
     if "datasets" in found:
         parts.append(sections.datasets(found["datasets"]))
     if "table2" in found:

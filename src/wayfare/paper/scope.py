@@ -14,7 +14,8 @@ class Scope:
 
     `splits` are as many of the given splits, or so many drawn ones; `components` are those of Word
     Mover's Embedding; `steps` those of the supervised distances; `queries` and `pairs` are for pruning
-    and timing; `resamples` for intervals.
+    and timing; `resamples` for intervals; `asked` is how many training documents cross-validation asks
+    at most, each fold still learning from all of its own.
 
     >>> Scope.small(seed=3).said
     'QUICK: a seeded sample (seed 3, at most 120 documents a split, 2 splits)'
@@ -30,6 +31,7 @@ class Scope:
     pairs: int = 1000
     longest: int = 1000
     resamples: int = 2000
+    asked: int | None = 2500
 
     @classmethod
     def small(cls, seed: int = 0) -> Scope:

@@ -29,6 +29,7 @@ class Shelf:
     asked: Sequence[str] | None = None  # datasets; None: all that are there
     clean: bool = False
     n_jobs: int | None = None
+    cells: Path | None = None  # where what is finished is kept
     _kept: dict[tuple[str, str], Dataset] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,13 @@ import numpy as np
 from wayfare.errors import InputError
 from wayfare.paper.cells import Cell, Job
 from wayfare.paper.datasets import Dataset
-from wayfare.paper.methods import ROWS, Lesson, Row
+from wayfare.paper.lesson import Graphs, Lesson
+from wayfare.paper.methods import ROWS, Row
 from wayfare.paper.published import BAR, PREPRINT, PUBLISHED, SATO
 from wayfare.paper.shelf import Shelf
 from wayfare.paper.splits import Split, splits_of
 
-__all__ = ["best_choices", "check_rows", "jobs", "table"]
+__all__ = ["CHOICES", "best_choices", "check_rows", "jobs", "preferred", "table"]
 
 CHOICES = ("wfr", "wfr-tfidf")  # between which validation may choose
 
@@ -29,34 +31,58 @@ def check_rows(rows: Sequence[str]) -> list[str]:
     return [name for name in ROWS if name in rows]
 
 
-def jobs(shelf: Shelf, rows: Sequence[str]) -> Iterator[Job]:
-    """A cell for each dataset, vectors, row and split."""
+def jobs(
+    shelf: Shelf, rows: Sequence[str], vectors: Mapping[str, str] | None = None
+) -> Iterator[Job]:
+    """A cell for each dataset, vectors, row and split; `vectors` are those of a dataset, None: all."""
     for name in shelf.datasets:
-        for vectors in shelf.names:
-            data = shelf.dataset(name, vectors)
-            for number, split in enumerate(splits_of(data, shelf.scope)):
-                for row in check_rows(rows):
-                    yield _job(shelf, data, vectors, ROWS[row], number, split)
+        for one in shelf.names if vectors is None else [vectors[name]]:
+            data = shelf.dataset(name, one)
+            splits = splits_of(data, shelf.scope)
+            codes = np.unique([str(label) for label in data.labels], return_inverse=True)[1]
+            graphs = Graphs(data.corpus, codes, splits, shelf.n_jobs, shelf.cells, data.fingerprint)
+            for row in check_rows(rows):
+                for number, split in enumerate(splits):
+                    yield _job(shelf, data, one, ROWS[row], number, split, graphs)
 
 
-def _job(shelf: Shelf, data: Dataset, vectors: str, row: Row, number: int, split: Split) -> Job:
-    key = shelf.key(
-        "table2", data, "components", "steps", row=row.name, split=number, vectors=vectors
-    )
+def _job(
+    shelf: Shelf, data: Dataset, vectors: str, row: Row, number: int, split: Split, graphs: Graphs
+) -> Job:
+    key = shelf.key("table2", data, *row.decided_by, row=row.name, split=number, vectors=vectors)
     pairs = len(split.train) * (4 * len(split.train) + len(split.test))
     words = data.distinct_words[0]
-    return Job(
-        key,
-        partial(_run, shelf, data, row, split),
-        row.cost * pairs * words,
-    )
+    return Job(key, partial(_run, shelf, data, row, split, graphs), row.cost * pairs * words)
 
 
-def _run(shelf: Shelf, data: Dataset, row: Row, split: Split) -> dict[str, Any]:
+def _run(shelf: Shelf, data: Dataset, row: Row, split: Split, graphs: Graphs) -> dict[str, Any]:
     labels = np.array([str(label) for label in data.labels])
-    lesson = Lesson(data.corpus, labels, split, shelf.scope, shelf.n_jobs)
+    lesson = Lesson(data.corpus, labels, split, shelf.scope, graphs, shelf.n_jobs)
     sizes = {"train": len(split.train), "test": len(split.test), "given": bool(data.given)}
-    return sizes | row.run(lesson)
+    started = time.process_time()
+    found = sizes | row.run(lesson)
+    return {"cpu_seconds": time.process_time() - started} | found
+
+
+def preferred(shelf: Shelf, cells: Sequence[Cell | None]) -> dict[str, str]:
+    """For each dataset the vectors with the least error of WFR in cross-validation.
+
+    The mean over splits, of the better of plain and tf-idf weights. Where a cell is missing, or none was
+    asked for, the first vectors.
+    """
+    errors: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for cell in cells:
+        if cell is not None:
+            at = cell.key["dataset"], cell.key["vectors"]
+            found = errors.setdefault(at, {}).setdefault(cell.key["row"], [])
+            found.append(cell.result["cv_error"])
+
+    def least(name: str, vectors: str) -> float:
+        return min(
+            (float(np.mean(of)) for of in errors.get((name, vectors), {}).values()), default=np.inf
+        )
+
+    return {name: min(shelf.names, key=partial(least, name)) for name in shelf.datasets}
 
 
 def table(cells: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -69,6 +95,7 @@ def table(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 def _line(dataset: str, vectors: str, row: str, cells: list[Cell]) -> dict[str, Any]:
+    cells = sorted(cells, key=lambda cell: int(cell.key["split"]))
     results = [cell.result for cell in cells]
     errors = [one["error"] for one in results]
     leaks = [one["leaking"] for one in results if one["leaking"] is not None]
@@ -76,7 +103,8 @@ def _line(dataset: str, vectors: str, row: str, cells: list[Cell]) -> dict[str, 
         "dataset": dataset,
         "vectors": vectors,
         "row": row,
-        "title": ROWS[row].title.replace("512", str(cells[0].key["components"])),
+        "title": ROWS[row].title.replace("512", str(cells[0].key.get("components"))),
+        "splits": [cell.key["split"] for cell in cells],
         "train": results[0]["train"],
         "test": results[0]["test"],
         "given": results[0]["given"],
@@ -91,7 +119,9 @@ def _line(dataset: str, vectors: str, row: str, cells: list[Cell]) -> dict[str, 
         "preprint": PREPRINT.get(row, {}).get(dataset),
         "published": PUBLISHED.get(row, {}).get(dataset),
         "sato": SATO.get(row, {}).get(dataset),
+        "asked": results[0].get("asked"),
         "seconds": sum(cell.seconds for cell in cells),
+        "cpu_seconds": sum(one["cpu_seconds"] for one in results),
     }
 
 
@@ -104,8 +134,9 @@ def best_choices(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     told = []
     for dataset in dict.fromkeys(line["dataset"] for line in lines):
         mine = [line for line in lines if line["dataset"] == dataset]
-        tries = [line for line in mine if line["row"] in CHOICES]
-        rivals = [line for line in mine if line["row"] == "wmd"]
+        whole = max((line["splits"] for line in mine), key=len)
+        tries = [line for line in mine if line["row"] in CHOICES and line["splits"] == whole]
+        rivals = [line for line in mine if line["row"] == "wmd" and line["splits"] == whole]
         if not tries:
             continue
         chosen = [
@@ -118,6 +149,7 @@ def best_choices(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         told.append(
             {
                 "dataset": dataset,
+                "splits": len(whole),
                 "error": error,
                 "chosen": [f"{line['title']}, {line['vectors']}" for line in chosen],
                 "tried": [f"{line['title']}, {line['vectors']}" for line in tries],
