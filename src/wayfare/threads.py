@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wayfare.errors import InputError
 
-__all__ = ["count_jobs", "in_threads", "one_blas_thread"]
+__all__ = ["count_jobs", "in_threads", "one_blas_thread", "scratch"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -24,6 +27,7 @@ _lock = threading.Lock()
 _holders = 0
 _controller: Any = None
 _limiter: Any = None
+_local = threading.local()
 
 
 @contextmanager
@@ -82,3 +86,17 @@ def in_threads(
 
     with ThreadPoolExecutor(n_jobs) as pool:
         yield from pool.map(work, items)
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array of this thread by name, used again: fresh pages at each call cost more than most calls.
+
+    >>> scratch("example", (2,), np.int8) is not None, scratch("example", (3, 4), np.float64).shape
+    (True, (3, 4))
+    """
+    store: dict[str, NDArray[Any]] = _local.__dict__.setdefault("arrays", {})
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if name not in store or store[name].size < size:
+        store[name] = np.empty(max(size, 1), np.uint8)
+    found: NDArray[Any] = store[name][:size].view(dtype)
+    return found.reshape(shape)

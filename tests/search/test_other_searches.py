@@ -1,4 +1,4 @@
-"""Search under WMD and Hellinger, the paper's algorithm, re-ranking, and what the door refuses."""
+"""Search under Hellinger, the paper's algorithm, re-ranking, and what the door refuses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from real import TEXTS, random_picks, small_corpus, small_queries
+from real import TEXTS, small_corpus, small_queries
 from strategies import libraries
 from wayfare import Corpus, Measure, rank, wmd
 from wayfare.errors import InputError
@@ -24,40 +24,6 @@ def nearest(values: list[float], k: int | None, within: float | None) -> list[in
     limit = np.inf if within is None else within
     found = sorted((value, at) for at, value in enumerate(values) if value <= limit)
     return [at for value, at in found if np.isfinite(value)][:k]
-
-
-@settings(max_examples=60)
-@given(libraries(normal=True, documents=20), st.integers(1, 25), st.booleans())
-def test_wmd(library, k, by_radius):
-    corpus, query = library.corpus, library.query
-    values = [wmd.wmd(query, one).value for one in corpus]
-    finite = [value for value in values if np.isfinite(value)]
-    within = float(np.median(finite)) * (1 + 1e-6) + 1e-8 if by_radius and finite else None
-    hits = search([Documents.of(corpus)], query, k=k, within=within, metric="wmd")
-    wanted = nearest(values, k, within)
-    assert hits.exact
-    # Equal values may have been summed in another order.
-    np.testing.assert_allclose(hits.distances, [values[at] for at in wanted], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(
-        hits.distances, [values[at] for at in hits.ids], rtol=1e-9, atol=1e-9
-    )
-    assert list(zip(hits.distances, hits.ids, strict=True)) == sorted(
-        zip(hits.distances, hits.ids, strict=True)
-    )
-
-
-def test_wmd_prunes_and_leaves_other_masses_out(shared):
-    corpus, queries = random_picks(shared, "reuters", 100, 3)
-    documents = Documents.of(corpus)
-    for query in queries:
-        hits = search([documents], query, k=5, metric="wmd")
-        values = [wmd.wmd(query, one).value for one in corpus]
-        assert hits.ids == nearest(values, 5, None)
-        assert hits.work.solved < 50
-    heavy = Measure(queries[0].points, 3 * queries[0].weights)
-    assert search([documents], heavy, k=5, metric="wmd").ids == []
-    early = search([documents], queries[0], k=5, metric="wmd", mode="fast", solves=2)
-    assert (early.exact, early.work.solved) == (False, 2)
 
 
 @settings(max_examples=80)

@@ -7,7 +7,8 @@ cascade.py    WFR: bound, narrow, solve
 proof.py      what is proven of the answer, and its order
 on_device.py  WFR for many queries at once on a GPU
 closed.py     Hellinger, and WFR from the zero measure
-balanced.py   WMD by prefetch and prune
+balanced.py   WMD: bound, narrow, transport
+spans.py      how far each word is from the query's, for balanced.py
 paper.py      the paper's Algorithm 3
 door.py       search by name, many queries, and re-ranking
 """

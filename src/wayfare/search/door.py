@@ -22,6 +22,7 @@ from wayfare.search.closed import search_hellinger
 from wayfare.search.hits import Hits
 from wayfare.search.paper import search_paper
 from wayfare.search.request import Budget, Ids, Request
+from wayfare.search.spans import prepare_spans
 from wayfare.threads import count_jobs, in_threads, one_blas_thread
 
 __all__ = ["Mode", "SearchMetric", "check_k", "rank", "search", "search_many"]
@@ -172,10 +173,13 @@ def search_many(
 
     def answer(some: slice) -> list[Hits]:
         group = queries[some]
-        if settings.get("metric", "wfr") == "wfr" and settings.get("mode") != "paper":
-            for documents in collections:
-                prepared = [documents.query(query) for query in group]
+        metric = settings.get("metric", "wfr") if settings.get("mode") != "paper" else "paper"
+        for documents in collections if metric in ("wfr", "wmd") else ():
+            prepared = [documents.query(query) for query in group]
+            if metric == "wfr":
                 columns_of(documents).prepare(prepared, settings.get("eta", DEFAULT_ETA))
+            else:
+                prepare_spans(documents, prepared)
         return [
             search(collections, query, within=radius, **settings)
             for query, radius in zip(group, radii[some], strict=True)
