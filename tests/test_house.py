@@ -31,6 +31,7 @@ ORDER = [
     "oncluster",
     "wmd",
     "metrics",
+    "given",
     "front",
     "columns",
     "bounds",

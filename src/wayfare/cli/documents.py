@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Read",
     "corpus_of",
-    "eta_of",
     "query_lines",
     "read_texts",
     "refuse",
@@ -206,12 +205,3 @@ def read_texts(
     columns.skipped()
     ids: list[Any] = list(range(len(texts))) if columns.ids is None else list(columns.ids)
     return Read(texts, ids, columns.labels, columns.metadata)
-
-
-def eta_of(eta: float | None, corpus: Corpus) -> float:
-    """The eta that was given, or the one that suits the vectors of the corpus."""
-    from wayfare.front import DEFAULT_ETA
-
-    if eta is not None:
-        return eta
-    return float(getattr(corpus.vectors, "default_eta", DEFAULT_ETA))

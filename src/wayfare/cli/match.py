@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wayfare.cli import options as opt
-from wayfare.cli.documents import corpus_of, eta_of, refuse, vectors_of
+from wayfare.cli.documents import corpus_of, refuse, vectors_of
 from wayfare.cli.output import form_of, note, print_csv, print_json, print_table
 from wayfare.errors import InputError
 
@@ -125,6 +125,7 @@ def _of_one_file(
 ) -> list[dict[str, Any]]:
     """The pairs of a file of pairs, a row each."""
     import wayfare as wf
+    from wayfare.given import eta_of
     from wayfare.progress import Progress
     from wayfare.threads import count_jobs, in_threads, one_blas_thread
 
@@ -135,7 +136,7 @@ def _of_one_file(
             raise InputError(f"{path}: {second!r} of pair {at + 1} is not text; give a text")
     right = left.encode(others)
     labels = left.labels or [None] * len(left)
-    eta = eta_of(eta, left)
+    eta = eta_of(eta, left.vectors)
 
     def score(at: int) -> dict[str, Any]:
         answer = wf.distance(left[at], right[at], eta=eta, tol=tol)

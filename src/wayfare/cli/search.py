@@ -13,7 +13,6 @@ import typer
 from wayfare.cli import options as opt
 from wayfare.cli.documents import (
     corpus_of,
-    eta_of,
     query_lines,
     refuse,
     tell_of_unknown,
@@ -183,12 +182,16 @@ def search_corpus(
     corpus: Corpus, asked: Sequence[str], *, eta: float | None = None, **settings: Any
 ) -> list[Hits]:
     """The answers to some queries in a corpus that is in memory."""
+    from wayfare.given import eta_of
     from wayfare.many import Documents
     from wayfare.search.door import search_many
 
     names, texts = corpus.ids.tolist(), corpus.texts
     places = {name: at for at, name in enumerate(names)}
-    settings |= {"eta": eta_of(eta, corpus), "ids": lambda _, rows: [names[row] for row in rows]}
+    settings |= {
+        "eta": eta_of(eta, corpus.vectors),
+        "ids": lambda _, rows: [names[row] for row in rows],
+    }
     documents = [Documents.of(corpus)]
 
     def answer(some: list[str]) -> list[Hits]:

@@ -23,6 +23,7 @@ building.py    build
 answering.py   a caller's arguments to a search, and back
 graph.py       the graph of neighbours
 state.py       what an index tells about itself
+states.py      one snapshot after the other, and whose turn it is to write
 index.py       the door
 """
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
+from wayfare.given import eta_of
 from wayfare.index import facets, words
 from wayfare.index.catalog import Catalog, stored
 from wayfare.index.description import (
@@ -131,7 +132,7 @@ def _fill(
         put_segment(catalog, position, segment)
     kind: Any = "int" if corpus.ids.dtype == np.int64 else "str"
     settings = Settings(
-        eta=_eta(defaults.eta, corpus),
+        eta=eta_of(defaults.eta, corpus.vectors),
         tol=defaults.tol,
         metric=defaults.metric,
         dim=corpus.dim,
@@ -149,14 +150,6 @@ def _fill(
     )
     catalog.put_settings(settings.kept())
     return [segment.name for segment in segments]
-
-
-def _eta(eta: float | None, corpus: Corpus) -> float:
-    from wayfare.front import DEFAULT_ETA
-
-    if eta is not None:
-        return eta
-    return float(getattr(corpus.vectors, "default_eta", DEFAULT_ETA))
 
 
 def _kept(texts: Iterable[str], catalog: Catalog) -> Iterator[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
@@ -13,20 +11,20 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfare.errors import IndexFailure, InputError
+from wayfare.errors import InputError
 from wayfare.index import answering
-from wayfare.index.catalog import Catalog, Id
-from wayfare.index.files import read_head
-from wayfare.index.lock import writing
+from wayfare.index.catalog import Id
 from wayfare.index.reading import Handed
 from wayfare.index.snapshot import Snapshot
 from wayfare.index.state import Document, IndexInfo, describe, document, verify
+from wayfare.index.states import States
 from wayfare.measure import Measure
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from wayfare.corpus import Corpus
+    from wayfare.index.building import Defaults, Keep
     from wayfare.readers import OnError
     from wayfare.search import Hits, Mode, SearchMetric
 
@@ -72,12 +70,7 @@ class Index:
     """
 
     def __init__(self, folder: Path, snapshot: Snapshot, handed: Handed, read_only: bool) -> None:
-        self._folder, self._handed = folder, handed
-        self._snapshot: Snapshot | None = snapshot
-        self._read_only = read_only
-        self._users: dict[int, int] = {}
-        self._swapping = threading.RLock()
-        self._writing = threading.Lock()
+        self._states = States(folder, snapshot, handed, read_only)
 
     # -- making and opening -------------------------------------------------------------------
 
@@ -122,9 +115,8 @@ class Index:
             "unknown": unknown,
         }
         read = answering.reader(source, beside, reading, progress)
-        return cls._built(
-            path, read, reading, eta, tol, metric, keep_texts, keep_vectors, overwrite
-        )
+        defaults = answering.defaults(eta, tol, metric, keep_texts, keep_vectors)
+        return cls._built(path, read, defaults, overwrite)
 
     @classmethod
     def build_from_file(
@@ -165,27 +157,20 @@ class Index:
             "unknown": unknown,
         }
         read = answering.file_reader(file, columns | how, reading, progress)
-        return cls._built(
-            path, read, reading, eta, tol, metric, keep_texts, keep_vectors, overwrite
-        )
+        defaults = answering.defaults(eta, tol, metric, keep_texts, keep_vectors)
+        return cls._built(path, read, defaults, overwrite)
 
     @classmethod
     def _built(
         cls,
         path: str | PathLike[str],
-        read: Any,
-        reading: dict[str, Any],
-        eta: float | None,
-        tol: float,
-        metric: str,
-        keep_texts: bool,
-        keep_vectors: bool,
+        read: Callable[[Keep], Corpus],
+        defaults: Defaults,
         overwrite: bool,
     ) -> Index:
         from wayfare.index.building import build
 
         folder = _folder(path)
-        defaults = answering.defaults(eta, tol, metric, keep_texts, keep_vectors)
         corpus = build(folder, read, defaults, overwrite=overwrite)
         # What cannot be stored is at hand now.
         handed = Handed(corpus.vectors, corpus.tokenizer, corpus.weighting)
@@ -259,7 +244,7 @@ class Index:
         asked = answering.Asked(
             k, within, eta, tol, metric, mode, milliseconds, solves, ids, where, n_jobs, device
         )
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             return answering.answer(snapshot, query, asked)
 
     def neighbors_graph(
@@ -285,7 +270,7 @@ class Index:
         from wayfare.index.graph import neighbors_graph
 
         asked = answering.Asked(k=k, eta=eta, tol=tol, metric=metric, n_jobs=n_jobs)
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             return neighbors_graph(snapshot, asked, client, progress)
 
     def encode(self, texts: Queries) -> list[Measure]:
@@ -299,7 +284,7 @@ class Index:
         >>> index.encode(["The rates of the evening"])[0].words
         ('rates', 'evening')
         """
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             return answering.as_measures(snapshot, texts)
 
     @property
@@ -308,7 +293,7 @@ class Index:
 
         Raises `InputError` where it is a function that had to be handed to `open` and was not.
         """
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             return snapshot.reading.tokenizer
 
     # -- writing ------------------------------------------------------------------------------
@@ -337,7 +322,7 @@ class Index:
 
         beside = {"ids": ids, "labels": labels, "metadata": metadata}
         corpus = answering.as_corpus(texts, beside)
-        with self._turn() as (there, catalog):
+        with self._states.turn() as (there, catalog):
             if corpus is not None:
                 new = incoming.of_corpus(there, corpus)
             else:
@@ -352,7 +337,7 @@ class Index:
         """
         from wayfare.index.writing import delete
 
-        with self._turn() as (there, catalog):
+        with self._states.turn() as (there, catalog):
             numbers = answering.numbers_of(there, ids, missing_ok=missing_ok)
             delete(there, catalog, np.array(numbers, np.int64))
 
@@ -360,29 +345,28 @@ class Index:
         """Write all documents as one segment, without those that were deleted."""
         from wayfare.index.writing import compact
 
-        with self._turn() as (there, catalog):
+        with self._states.turn() as (there, catalog):
             compact(there, catalog)
 
     def refresh(self) -> None:
         """Take in what other processes have committed since."""
-        with self._swapping:
-            self._swap(Snapshot.open(self._folder, self._handed))
+        self._states.refresh()
 
     # -- looking ------------------------------------------------------------------------------
 
     @property
     def path(self) -> Path:
         """The folder of the index."""
-        return self._folder
+        return self._states.folder
 
     def __len__(self) -> int:
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             return len(snapshot)
 
     @property
     def ids(self) -> NDArray[Any]:
         """The ids of all documents, in the order in which they came: int64 or str."""
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             names = snapshot.catalog.ids_of(snapshot.numbers)
             array = np.empty(len(names), np.int64 if snapshot.settings.ids == "int" else object)
             array[:] = names
@@ -391,17 +375,17 @@ class Index:
     def __contains__(self, id: object) -> bool:
         if isinstance(id, bool) or not isinstance(id, int | str | np.integer):
             return False
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             return snapshot.catalog.numbers_of([answering.as_id(id)])[0] is not None
 
     def get(self, id: Id) -> Document:
         """One document: its text where texts are kept, label, metadata and measure."""
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             (number,) = answering.numbers_of(snapshot, [id])
             return document(snapshot, answering.as_id(id), number)
 
     def __iter__(self) -> Iterator[Document]:
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             numbers = snapshot.numbers
             for start in range(0, len(numbers), 1000):
                 some = numbers[start : start + 1000]
@@ -410,7 +394,7 @@ class Index:
 
     def info(self) -> IndexInfo:
         """What the index holds, how it was built, and what it takes on disk."""
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             return describe(snapshot)
 
     def verify(self) -> None:
@@ -418,21 +402,20 @@ class Index:
 
         Raises `IndexCorruptError` that names every file with a fault.
         """
-        with self._using() as snapshot:
+        with self._states.using() as snapshot:
             verify(snapshot)
 
     def __repr__(self) -> str:
-        if self._snapshot is None:
-            return f"Index({str(self._folder)!r}, closed)"
-        s = self._snapshot.settings
-        return f"Index({str(self._folder)!r}, {s.metric}, eta {s.eta:g})"
+        if self._states.shown is None:
+            return f"Index({str(self.path)!r}, closed)"
+        s = self._states.shown.settings
+        return f"Index({str(self.path)!r}, {s.metric}, eta {s.eta:g})"
 
     # -- ending, travelling -------------------------------------------------------------------
 
     def close(self) -> None:
         """Let go of the files; searches under way end first."""
-        with self._swapping:
-            self._swap(None)
+        self._states.close()
 
     def __enter__(self) -> Self:
         return self
@@ -446,72 +429,8 @@ class Index:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = self._handed
-        return _again, (
-            self._folder,
-            given.vectors,
-            given.tokenizer,
-            given.weighting,
-            self._read_only,
-        )
-
-    # -- states -------------------------------------------------------------------------------
-
-    @contextmanager
-    def _using(self) -> Iterator[Snapshot]:
-        """The state as of now, kept open until the caller is done with it."""
-        with self._swapping:
-            snapshot = self._open()
-            self._users[id(snapshot)] = self._users.get(id(snapshot), 0) + 1
-        try:
-            yield snapshot
-        finally:
-            with self._swapping:
-                self._users[id(snapshot)] -= 1
-                if snapshot is not self._snapshot:
-                    self._retire(snapshot)
-
-    def _open(self) -> Snapshot:
-        if self._snapshot is None:
-            raise IndexFailure(f"{self._folder}: this Index was closed; open it again")
-        return self._snapshot
-
-    def _swap(self, new: Snapshot | None) -> None:
-        old, self._snapshot = self._snapshot, new
-        if old is not None:
-            self._retire(old)
-
-    def _retire(self, snapshot: Snapshot) -> None:
-        if not self._users.get(id(snapshot)):
-            self._users.pop(id(snapshot), None)
-            snapshot.catalog.close()
-
-    @contextmanager
-    def _turn(self) -> Iterator[tuple[Snapshot, Catalog]]:
-        """Be the writer, with the state as of now; afterwards show what was written."""
-        from wayfare.index.writing import sweep
-
-        self._open()
-        if self._read_only:
-            raise IndexFailure(f"{self._folder}: it was opened with read_only=True")
-        read_head(self._folder)
-        with self._writing, writing(self._folder):
-            now = Snapshot.open(self._folder, self._handed)
-            catalog = Catalog.write(now.catalog.path)
-            try:
-                yield now, catalog
-                now.catalog.close()
-                # While no reader here holds a state open, the log can be emptied.
-                with self._swapping:
-                    self._swap(None)
-                    catalog.shrink_log()
-                    new = Snapshot.open(self._folder, self._handed)
-                    self._swap(new)
-                names = [segment.name for segment in new.segments]
-                sweep(self._folder, catalog.path.name, names, new.settings.token)
-            finally:
-                now.catalog.close()
-                catalog.close()
+        given, read_only = self._states.handed, self._states.read_only
+        return _again, (self.path, given.vectors, given.tokenizer, given.weighting, read_only)
 
 
 def _folder(path: str | PathLike[str]) -> Path:

@@ -14,10 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfare import given
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
-from wayfare.front import DEFAULT_ETA
-from wayfare.ground import check_eta
 from wayfare.measure import Measure
 from wayfare.weighting import Counts, resolve, weigh
 
@@ -119,9 +118,7 @@ def reweigh(corpus: Corpus, weighting: Any, rows: NDArray[np.int64] | None = Non
 
 def eta_of(eta: float | None, corpus: Corpus) -> float:
     """The `eta` that was asked for, or what suits the vectors of the corpus."""
-    if eta is not None:
-        return check_eta(eta)
-    return float(getattr(corpus.vectors, "default_eta", DEFAULT_ETA))
+    return given.eta_of(eta, corpus.vectors)
 
 
 def check_labels(y: Any, documents: int) -> tuple[NDArray[Any], NDArray[np.int64]]:

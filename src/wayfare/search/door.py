@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayfare.columns import columns_of
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
-from wayfare.front import DEFAULT_ETA, Document, as_measures
+from wayfare.given import DEFAULT_ETA, Document, as_measures, eta_of
 from wayfare.ground import check_eta, check_tol
 from wayfare.many import Documents
 from wayfare.measure import Measure
@@ -254,8 +254,7 @@ def rank(
     ([1], ['the bank lifts its rates'])
     """
     documents, measure, used, names, kept = as_measures(query, texts, vectors, ids)
-    if eta is None:
-        eta = DEFAULT_ETA if used is None else float(used.default_eta)
+    eta = eta_of(eta, used)
 
     def named(_: int, rows: NDArray[np.int64]) -> Sequence[Any]:
         return [names[row] for row in rows]

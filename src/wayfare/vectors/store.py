@@ -26,6 +26,7 @@ __all__ = [
     "LoadReport",
     "Mask",
     "Store",
+    "at_unit_length",
     "digest",
     "mean_of_runs",
     "refuse_infinite",
@@ -37,6 +38,8 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 log = logging.getLogger("wayfare")
+
+BLOCK = 2048  # rows whose float64 copies are alive at once
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,21 @@ def row_norms(rows: NDArray[np.floating]) -> NDArray[np.float64]:
     """Euclidean norms; in float64, where no float32 row can overflow or vanish."""
     wide = rows.astype(np.float64)
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", wide, wide)))
+
+
+def at_unit_length(points: Floats, known: Mask) -> tuple[Floats, Mask]:
+    """Divide rows by their norms, in place; rows of zeros have no direction and are not known."""
+    directed = np.ones(len(points), dtype=np.bool_)
+    for start in range(0, len(points), BLOCK):
+        block = points[start : start + BLOCK]
+        norms = row_norms(block)
+        directed[start : start + BLOCK] = norms > 0
+        block /= np.where(norms > 0, norms, 1.0)[:, None]
+    if not directed.all():
+        known = known.copy()
+        known[known] = directed
+        points = points[directed]
+    return points, known
 
 
 def digest(*parts: bytes | NDArray[np.generic]) -> str:

@@ -20,12 +20,11 @@ from wayfare.vectors.formats.builder import Builder
 from wayfare.vectors.formats.request import OnError, Request
 from wayfare.vectors.formats.writing import Content, write
 from wayfare.vectors.open import open_store
-from wayfare.vectors.store import Floats, LoadReport, Mask, Store, digest, row_norms
+from wayfare.vectors.store import Floats, LoadReport, Mask, Store, at_unit_length, digest
 from wayfare.vectors.table import Table
 
 __all__ = ["WordVectors"]
 
-BLOCK = 2048  # rows whose float64 copies are alive at once
 ETA = 0.5  # of unit vectors; of raw ones, times the norm of a typical row
 RULES = "vectors-1"  # part of every fingerprint: changes whenever the same store gives other points
 
@@ -216,7 +215,7 @@ class WordVectors:
         words = [word if type(word) is str else as_word(word) for word in words]
         points, known = self._store.gather(words, subwords=unknown == "subword")
         if self.unit:
-            points, known = _at_unit_length(points, known)
+            points, known = at_unit_length(points, known)
         if unknown == "error" and not known.all():
             raise UnknownWordError(self._unknown(words, known))
         return points, known
@@ -300,17 +299,3 @@ def _default(unit: bool) -> WordVectors:
 
 def _rebuild(store: Store, unit: bool, name: str) -> WordVectors:
     return WordVectors(store, unit=unit, name=name)
-
-
-def _at_unit_length(points: Floats, known: Mask) -> tuple[Floats, Mask]:
-    directed = np.ones(len(points), dtype=np.bool_)
-    for start in range(0, len(points), BLOCK):
-        block = points[start : start + BLOCK]
-        norms = row_norms(block)
-        directed[start : start + BLOCK] = norms > 0
-        block /= np.where(norms > 0, norms, 1.0)[:, None]
-    if not directed.all():
-        known = known.copy()
-        known[known] = directed
-        points = points[directed]
-    return points, known
