@@ -40,6 +40,14 @@ def test_a_bar_comes_by_the_clock_and_goes_again():
     assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1  # the cursor is back
 
 
+def test_without_a_unit_the_time_is_shown():
+    code = WORK.replace(', total=4, unit="sheep"', "").format(work="time.sleep(2)")
+    shown, _ = Terminal(code).end()
+    assert "counting [sheep]" in shown
+    assert "0:00:0" in shown
+    assert "0/" not in shown
+
+
 def test_nothing_under_a_second():
     assert on_a_terminal(SHORT) == "done 4\r\n"
 

@@ -18,6 +18,8 @@ _place = threading.Lock()
 class Progress:
     """Counts `total` units of work (None: unknown) and shows them when the wait is worth it.
 
+    Without a `unit` there is nothing to count, and the time that went by is shown.
+
     `show` forces the bar on or off; None shows it only when standard error is a terminal. The bar comes
     by the clock, not by the first unit, which may be the one that takes long.
 
@@ -46,35 +48,39 @@ class Progress:
 
     def _start(self) -> None:
         with self._changing:
-            if self._ended or not _place.acquire(blocking=False):
+            if self._ended:
                 return
-            try:
-                bar = self._new_bar()
-                self._task = bar.add_task(self.what, total=self.total, completed=self.done)
-                bar.start()
-            except BaseException:
-                _place.release()
-                raise
+            bar = self._new_bar()
+            self._task = bar.add_task(self.what, total=self.total, completed=self.done)
+            bar.start()
             self._bar = bar
 
     def _new_bar(self) -> Any:
         # rich costs a tenth of a second to import: only long work on a terminal pays it.
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
         from rich.progress import Progress as Bar
 
+        counted: tuple[Any, ...] = (TimeElapsedColumn(),)
+        if self.unit:
+            unit = TextColumn(self.unit, markup=False)
+            counted = (MofNCompleteColumn(), unit, TimeRemainingColumn())
         return Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn(self.unit, markup=False),
-            TimeRemainingColumn(),
+            *counted,
             console=Console(stderr=True),
             transient=True,
         )
 
     def __enter__(self) -> Self:
-        if self._show:
+        if self._show and _place.acquire(blocking=False):
             self._clock = threading.Timer(PATIENCE, self._start)
             self._clock.daemon = True
             self._clock.start()
@@ -94,4 +100,5 @@ class Progress:
             if self._bar is not None:
                 self._bar.stop()
                 self._bar = None
-                _place.release()
+        self._clock = None
+        _place.release()

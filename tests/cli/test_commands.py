@@ -10,6 +10,7 @@ import pytest
 
 import wayfare as wf
 from wayfare.cli.sample import sample
+from wayfare.text import Tokenizer
 
 A, B = "Obama speaks to the media in Illinois", "The president greets the press in Chicago"
 
@@ -172,6 +173,18 @@ def test_match_of_pairs_agrees_with_distance(wayfare, files):
     text = sample()[0]["text"]
     half = " ".join(text.split()[: len(text.split()) // 2])
     assert math.isclose(first["distance"], wf.distance(text, half).value, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize("metric", ["wmd", "hellinger"])
+def test_match_under_other_metrics(metric, wayfare, files):
+    pair = wayfare("match", "pairs.csv", "--metric", metric, "--json").json()["pairs"][0]
+    text = sample()[0]["text"]
+    half = " ".join(text.split()[: len(text.split()) // 2])
+    tokens = [Tokenizer(stop_words="english")(one) for one in (text, half)]
+    expected = wf.distance(*tokens, metric=metric).value
+    assert math.isclose(pair["distance"], expected, rel_tol=1e-6)
+    found = wayfare("match", "other.jsonl", "news.jsonl", "--metric", metric, "--json").json()
+    assert len(found["pairs"]) == len(sample()[::7])
 
 
 def test_match_of_two_files_finds_the_nearest(wayfare, files):

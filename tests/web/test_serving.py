@@ -1,13 +1,16 @@
 """The server as a process: it starts, answers, and ends when it is told to."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
 
 import pytest
-from served import serving
+from served import SOURCE, serving
 
 from wayfare.cli import main
 
@@ -40,6 +43,23 @@ def test_it_answers_and_ends_quietly(folder, number):
         assert process.wait(timeout=20) == 0
         assert process.stderr.read() == ""
     assert len(answers) == 4
+
+
+def test_the_address_is_told_on_a_line_for_programs(folder):
+    line = [sys.executable, "-c", "from wayfare.cli import main; main()", "serve", str(folder)]
+    with subprocess.Popen(
+        [*line, "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    ) as process:
+        try:
+            told = json.loads(process.stdout.readline())
+            assert told["documents"] == 64
+            assert ask(told["url"], "healthz") == {"status": "ok"}
+        finally:
+            process.terminate()
+    assert process.returncode == 0
 
 
 def test_a_public_server_wants_its_token(folder, tmp_path):

@@ -11,6 +11,7 @@ import typer
 from wayfare.cli import options as opt
 from wayfare.cli.output import form_of, print_table, show
 from wayfare.cli.sample import sample
+from wayfare.progress import Progress
 
 if TYPE_CHECKING:
     from wayfare.corpus import Corpus
@@ -49,8 +50,14 @@ def bench(
     used = vectors_of(vectors)
     small = Corpus.from_texts(texts, vectors=used)
     large = Corpus.from_texts(_mixed(texts, documents), vectors=used, progress=False)
-    rows = [_pairs(small, eta, jobs) for eta in ETAS]
-    rows += [_searches(large, texts, eta, jobs) for eta in ETAS]
+    rows: list[dict[str, Any]] = []
+    with Progress("measuring", total=2 * len(ETAS), unit="rows") as progress:
+        for eta in ETAS:
+            rows.append(_pairs(small, eta, jobs))
+            progress.advance()
+        for eta in ETAS:
+            rows.append(_searches(large, texts, eta, jobs))
+            progress.advance()
     show(form, document=rows, rows=rows, columns=COLUMNS, table=lambda: _table(rows, jobs))
 
 

@@ -12,6 +12,7 @@ import typer
 from wayfare.cli import options as opt
 from wayfare.cli.documents import read_texts, text_of, tokenizer_of, vectors_of
 from wayfare.cli.output import Form, form_of, note, print_table, show, size
+from wayfare.progress import Progress
 
 if TYPE_CHECKING:
     from wayfare.index import Index
@@ -133,13 +134,14 @@ def add(
         on_error=on_error,
     )
     there = _open(folder, vectors)
-    there.add(
-        new.texts,
-        ids=None if id_column is None else new.ids,
-        labels=new.labels,
-        metadata=new.metadata or None,
-        replace=replace,
-    )
+    with Progress("adding"):
+        there.add(
+            new.texts,
+            ids=None if id_column is None else new.ids,
+            labels=new.labels,
+            metadata=new.metadata or None,
+            replace=replace,
+        )
     _close(there, f"added {len(new.texts):,}", form)
 
 
@@ -164,7 +166,8 @@ def delete(
     form = form_of(as_json, as_csv)
     names = text_of("-", files=False).splitlines() if ids == ["-"] else ids
     there = _open(folder)
-    there.delete([_id(there, name) for name in names], missing_ok=missing_ok)
+    with Progress("deleting"):
+        there.delete([_id(there, name) for name in names], missing_ok=missing_ok)
     _close(there, "deleted", form)
 
 
@@ -180,7 +183,8 @@ def compact(folder: Folder, as_json: opt.JSON = False, as_csv: opt.CSV = False) 
     """Write the index anew in one piece, without what was deleted."""
     form = form_of(as_json, as_csv)
     there = _open(folder)
-    there.compact()
+    with Progress("compacting"):
+        there.compact()
     _close(there, "compacted", form)
 
 
@@ -188,7 +192,7 @@ def compact(folder: Folder, as_json: opt.JSON = False, as_csv: opt.CSV = False) 
 def verify(folder: Folder, as_json: opt.JSON = False, as_csv: opt.CSV = False) -> None:
     """Read everything, and compare it with the checksums of when it was written."""
     form = form_of(as_json, as_csv)
-    with _open(folder, read_only=True) as there:
+    with _open(folder, read_only=True) as there, Progress("reading everything"):
         there.verify()
         told = {"path": str(folder), "sound": True, "documents": len(there)}
     said = f"{folder}: {told['documents']:,} documents, every file as it was written"

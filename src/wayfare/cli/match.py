@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -57,6 +57,10 @@ def match(
         float | None,
         typer.Option(min=0.0, max=1.0, help="Choose the threshold that keeps this precision."),
     ] = None,
+    metric: Annotated[
+        Literal["wfr", "wmd", "hellinger"],
+        typer.Option(help="Which distance.", rich_help_panel="Distance"),
+    ] = "wfr",
     eta: opt.Eta = None,
     tol: opt.Tol = 1e-3,
     jobs: opt.Jobs = None,
@@ -82,6 +86,7 @@ def match(
     form = form_of(as_json, as_csv)
     if precision is not None and label_column is None:
         raise typer.BadParameter("--precision needs labels; name their column by --label-column")
+    how: dict[str, Any] = {"metric": metric, "tol": tol}
     if second is None:
         refuse(context, {"k": "-k", "text_column": "--text-column"}, "is for two files")
     else:
@@ -97,10 +102,10 @@ def match(
         "unknown": unknown,
     }
     if second is None:
-        pairs = _of_one_file(first, first_column, second_column, id_column, reading, eta, tol, jobs)
+        pairs = _of_one_file(first, first_column, second_column, id_column, reading, eta, how, jobs)
     else:
         reading |= {"text": text_column, "id": id_column}
-        pairs = _of_two_files(first, second, k, reading, eta, tol, jobs)
+        pairs = _of_two_files(first, second, k, reading, eta, how, jobs)
     curve = None if label_column is None else _curve(pairs)
     chosen = None if curve is None else curve.best(precision)
     if form == "json":
@@ -120,7 +125,7 @@ def _of_one_file(
     id: str | None,
     reading: dict[str, Any],
     eta: float | None,
-    tol: float,
+    how: dict[str, Any],
     jobs: int | None,
 ) -> list[dict[str, Any]]:
     """The pairs of a file of pairs, a row each."""
@@ -139,7 +144,7 @@ def _of_one_file(
     eta = eta_of(eta, left.vectors)
 
     def score(at: int) -> dict[str, Any]:
-        answer = wf.distance(left[at], right[at], eta=eta, tol=tol)
+        answer = wf.distance(left[at], right[at], eta=eta, **how)
         name = left.ids[at]
         return _pair(name, name, answer.value, *answer.bounds, labels[at])
 
@@ -157,7 +162,7 @@ def _of_two_files(
     k: int,
     reading: dict[str, Any],
     eta: float | None,
-    tol: float,
+    how: dict[str, Any],
     jobs: int | None,
 ) -> list[dict[str, Any]]:
     """Each document of the first file with its nearest of the second, by exact search."""
@@ -165,7 +170,7 @@ def _of_two_files(
 
     home = corpus_of(second, **reading)
     asked = corpus_of(first, **reading)
-    found = search_corpus(home, asked.texts or [], eta=eta, tol=tol, k=k, n_jobs=jobs)
+    found = search_corpus(home, asked.texts or [], eta=eta, k=k, n_jobs=jobs, **how)
     there = dict(zip(home.ids.tolist(), home.labels or [None] * len(home), strict=True))
     pairs = []
     for at, hits in enumerate(found):
