@@ -49,13 +49,10 @@ def reproduce(
 
     `datasets` and `rows` of Table 2 cut it down; `vectors` maps names to `WordVectors` (None: the
     built-in ones), of which Table 2 uses all and the others the first. Finished cells stay in
-    made = _Made(Cells(Path(folder, "cells")), not finished, client, progress)
-    for name, jobs in plan:
-        cells = made.add(name, jobs)
-        if name == "table2":
-            prefers = task2.preferred(shelf, cells) if leading else None
-            made.add(name, list(task2.jobs(shelf, rest, prefers)))
-    found: dict[str, Any] = {"missing": made.missing}
+    `folder/cells`: what was cut goes on where it was; with `finished` nothing runs, and the report tells
+    what is there and names what is missing. `client` has the workers of a Dask cluster make
+    the cells, except those that measure time; they must see `data` under the same path, and each cell
+    takes one thread of a worker unless `n_jobs` says otherwise. Returns the path of the report. Raises
     `InputError` for names that are not known and data that are not there, before anything runs, and
     `MissingExtraError` without matplotlib.
     """
