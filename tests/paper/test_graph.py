@@ -5,7 +5,8 @@ import pytest
 from own_data import write_data
 
 from wayfare.learn import WFRNeighborsClassifierCV
-from wayfare.learn.nearest import Known, Space, nearest, of_matrix
+from wayfare.learn.nearest import Known, Space, nearest
+from wayfare.learn.votes import votes
 from wayfare.paper import Scope, load
 from wayfare.paper.graph import Graph, depth_for
 from wayfare.paper.lesson import Graphs, Lesson
@@ -21,9 +22,14 @@ def data(tmp_path_factory):
 
 
 def graphs(data, folder=None):
-    labels = np.array(data.labels)
-    codes = np.unique(labels, return_inverse=True)[1]
-    return Graphs(data.corpus, codes, splits_of(data, SCOPE), 1, folder, data.fingerprint)
+    return Graphs(data.corpus, splits_of(data, SCOPE), 1, folder, data.fingerprint)
+
+
+def part(data, rows):
+    """The classes of some documents, -1 for the others."""
+    codes = np.full(len(data), -1)
+    codes[rows] = np.unique(data.labels, return_inverse=True)[1][rows]
+    return codes
 
 
 def lesson(data, shared, number=0):
@@ -35,17 +41,17 @@ def lesson(data, shared, number=0):
 @pytest.mark.parametrize(("metric", "eta"), [("wfr", 0.5), ("wfr", 0.25), ("hellinger", None)])
 def test_read_off_is_what_a_search_of_the_part_finds(data, metric, eta, depth):
     split = splits_of(data, SCOPE)[1]
-    shared = graphs(data)
+    shared, codes = graphs(data), part(data, split.train)
     graph = shared.of(metric, "nbow", eta, split)
-    among = np.zeros(len(data), bool)
-    among[split.train] = True
-    found = graph.nearest(split.test, among, 6, depth)
+    found = graph.classes(split.test, codes, 6, depth)
     corpus = lesson(data, shared).weighed("nbow")
     known = Known.of(corpus, split.train)
     queries = [corpus[int(row)] for row in split.test]
     space = Space(metric, eta or 1.0, n_jobs=1)
-    direct = nearest(known, queries, 6, space, codes=shared.codes)
-    np.testing.assert_array_equal(shared.codes[found], shared.codes[direct.places])
+    direct = nearest(known, queries, 6, space, codes=codes)
+    priors = np.full(codes.max() + 1, 0.1)
+    mine, theirs = votes(found, priors)[0], votes(codes[direct.places], priors)[0]
+    np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize(("row", "metric"), [("wfr", "wfr"), ("hellinger", "hellinger")])
@@ -82,9 +88,7 @@ def test_splits_share_one_search_a_document(data):
     find = graph._find
     graph._find = lambda rows, depth: asked.extend(rows.tolist()) or find(rows, depth)
     for split in (first, second):
-        among = np.zeros(len(data), bool)
-        among[split.train] = True
-        graph.nearest(split.test, among, 3, 30)
+        graph.classes(split.test, part(data, split.train), 3, 30)
     assert len(asked) == len(set(asked))
     # What reads other documents is each split's own.
     tfidf = shared.of("wfr", "tfidf", 0.5, first)
@@ -93,49 +97,73 @@ def test_splits_share_one_search_a_document(data):
 
 
 def line_graph(path=None, key=None, fail_after=None):
-    far = np.abs(np.subtract.outer(np.arange(400.0), np.arange(400.0)))
     calls = []
 
     def find(rows, depth):
         if fail_after is not None and len(calls) == fail_after:
             raise KeyboardInterrupt
         calls.append(len(rows))
-        return of_matrix(far[rows], depth)
+        far = np.abs(np.arange(400.0) - rows[:, None])
+        order = np.argsort(far, axis=1, kind="stable")[:, :depth]
+        return [(places, one[places], one[places]) for places, one in zip(order, far, strict=True)]
 
-    return Graph(find, np.arange(400), path, key), calls
+    return Graph(find, np.arange(400), None, path, key), calls
 
 
-def test_lists_that_run_out_are_searched_deeper(monkeypatch):
+def test_lists_that_run_out_are_searched_deeper():
     graph, calls = line_graph()
-    far_away = np.arange(400) >= 300
-    found = graph.nearest(np.array([0, 200, 399]), far_away, 2, 4)
+    codes = np.where(np.arange(400) >= 300, np.arange(400), -1)
+    found = graph.classes(np.array([0, 200, 399]), codes, 2, 4)
     assert found.tolist() == [[300, 301], [300, 301], [398, 397]]
     assert len(calls) > 1
-    nobody = graph.nearest(np.array([0]), np.zeros(400, bool), 2, 4)
+    nobody = graph.classes(np.array([0]), np.full(400, -1), 2, 4)
     assert nobody.tolist() == [[-1, -1]]
 
 
 def test_a_search_that_was_cut_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr("wayfare.paper.graph.SAVE_SECONDS", -1.0)
-    path, rows, all_ = tmp_path / "graph.npz", np.arange(400), np.ones(400, bool)
+    path, rows, codes = tmp_path / "graph.npz", np.arange(400), np.arange(400) % 3
     graph, _ = line_graph(path, {"eta": 1}, fail_after=2)
     with pytest.raises(KeyboardInterrupt):
-        graph.nearest(rows, all_, 3, 5)
+        graph.classes(rows, codes, 3, 5)
     again, calls = line_graph(path, {"eta": 1})
-    found = again.nearest(rows, all_, 3, 5)
+    found = again.classes(rows, codes, 3, 5)
     assert sum(calls) == 400 - 2 * 128
-    np.testing.assert_array_equal(found, line_graph()[0].nearest(rows, all_, 3, 5))
-    _, calls = line_graph(path, {"eta": 1})
+    np.testing.assert_array_equal(found, line_graph()[0].classes(rows, codes, 3, 5))
     whole, calls = line_graph(path, {"eta": 1})
-    np.testing.assert_array_equal(whole.nearest(rows, all_, 3, 5), found)
+    np.testing.assert_array_equal(whole.classes(rows, codes, 3, 5), found)
     assert not calls
     other, calls = line_graph(path, {"eta": 2})
-    other.nearest(rows[:3], all_, 3, 5)
+    other.classes(rows[:3], codes, 3, 5)
     assert calls == [3]
     path.write_bytes(b"PK broken")
     damaged, calls = line_graph(path, {"eta": 1})
-    np.testing.assert_array_equal(damaged.nearest(rows, all_, 3, 5), found)
+    np.testing.assert_array_equal(damaged.classes(rows, codes, 3, 5), found)
     assert sum(calls) == 400
+
+
+def test_only_what_a_vote_hangs_on_is_solved_further():
+    """Five neighbours whose intervals all meet: of one class nothing is asked, of two what decides."""
+    truth = np.array([0.0, 1.0, 1.01, 1.02, 1.03, 1.04])
+    asked = []
+
+    def refine(row, place, tol):
+        asked.append(place)
+        return truth[place] - tol / 10, truth[place] + tol / 10
+
+    def find(rows, depth):
+        return [(np.arange(6), np.maximum(truth - 0.2, 0), truth + 0.2) for _ in rows]
+
+    graph = Graph(find, np.arange(6), refine)
+    alike = graph.classes(np.array([0]), np.array([9, 1, 1, 1, 1, 1]), 3, 5)
+    assert alike.tolist() == [[1, 1, 1]]
+    assert not asked
+    two = graph.classes(np.array([0]), np.array([9, 1, 0, 0, 0, 0]), 3, 5)
+    assert asked
+    assert two.tolist() == [[1, 0, 0]]
+    before = len(asked)
+    graph.classes(np.array([0]), np.array([9, 1, 0, 0, 0, 0]), 3, 5)
+    assert len(asked) == before, "what was solved further is kept"
 
 
 def test_folds_are_shuffled_and_a_sample_is_asked(data):

@@ -6,7 +6,8 @@ part, while there are enough of them.
 
     1  search deep enough that nearly every part finds its k        once a document and eta
     2  read off whom the part holds                                 every split, fold and k
-    3  where they run out, search that document twice as deep       until they suffice
+    3  where they run out, search that document thrice as deep      until they suffice
+    4  where intervals leave a vote open, solve further             until no vote is (ballot.py)
 
 No list is ever cut short by a guess. Lists are kept in one file, so that a run can be cut and go on.
 """
@@ -24,30 +25,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.atomic import whole_file
-from wayfare.learn.nearest import Neighbours
+from wayfare.paper.ballot import ROUNDING, TOLS, Ballot
 
-__all__ = ["Graph", "depth_for"]
+__all__ = ["Found", "Graph", "depth_for"]
 
+Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+# The places of neighbours, and an interval for the distance of each.
+Found = tuple[Places, Array, Array]
 # The nearest of some documents, as many as asked for, themselves among them where they are known.
-Find = Callable[[Places, int], Neighbours]
+Find = Callable[[Places, int], list[Found]]
+# The interval of one distance, from a document to a place, at a tolerance.
+Refine = Callable[[int, int, float], tuple[float, float]]
 
 BATCH = 128  # documents between two looks at the clock
 SAVE_SECONDS = 30.0
+DEEPER = 3  # times as deep, where a list ended too soon
 DEVIATIONS = 2.5  # by which a list is longer than it must be on average: 0.6 % of the lists run out
+ARRAYS = ("places", "lower", "upper")
 
 
 class Graph:
     """Lists of neighbours among the `known` documents, a list a document that was asked for.
 
-    `find` searches; `path` is where lists are kept (None: nowhere) and `key` all that decides them: a
-    file with another key, or one that cannot be read, is begun again.
+    `find` searches, and `refine` solves further (None: distances are numbers already). `path` is where
+    lists are kept (None: nowhere) and `key` all that decides them: a file with another key, or one that
+    cannot be read, is begun again.
 
-    >>> far = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
-    >>> from wayfare.learn.nearest import of_matrix
-    >>> graph = Graph(lambda rows, depth: of_matrix(far[rows], depth), np.arange(4))
-    >>> graph.nearest(np.array([0, 3]), np.array([False, True, False, True]), k=2, depth=1)
-    array([[ 1,  3],
+    >>> def find(rows, depth):
+    ...     far = np.abs(np.arange(4.0) - rows[:, None])
+    ...     return [(n := np.argsort(one, kind="stable")[:depth], one[n], one[n]) for one in far]
+    >>> graph = Graph(find, np.arange(4))
+    >>> graph.classes(np.array([0, 3]), np.array([-1, 1, -1, 0]), k=2, depth=1)
+    array([[ 1,  0],
            [ 1, -1]])
     """
 
@@ -55,39 +65,45 @@ class Graph:
         self,
         find: Find,
         known: Places,
+        refine: Refine | None = None,
         path: Path | None = None,
         key: dict[str, Any] | None = None,
     ) -> None:
-        self._find, self.known = find, known
+        self._find, self._refine, self.known = find, refine, known
         self._path, self._key = path, json.dumps(key or {}, sort_keys=True)
-        self._lists: dict[int, NDArray[np.int32]] = {}
+        self._lists: dict[int, Found] = {}
         self._depths: dict[int, int] = {}  # how deep a list was searched for
         self._whole: set[int] = set()  # whose lists hold all whom they can reach
         self.cpu = 0.0  # seconds of all threads that the lists took, since they were claimed
+        self._changed = False
         self._load()
 
-    def nearest(self, rows: Places, among: NDArray[np.bool_], k: int, depth: int) -> Places:
-        """The `k` nearest of each row among those of the known that `among` marks, nearest first.
+    def classes(self, rows: Places, codes: Places, k: int, depth: int) -> Places:
+        """The classes of each row's `k` nearest in a part, nearest first, as far as a vote can tell.
 
-        -1 where nobody is left. The row itself does not count. Lists that are not there yet are searched
-        for to `depth`, and deeper where that does not suffice.
+        `codes` are the classes of the part's documents, -1 outside of it; the row itself does not count.
+        Returns -1 where nobody is left. Neighbours stand in an order that gives every majority of the
+        first 1, 2, ..., k as the true order does. Lists that are not there yet are searched for to
+        `depth`, and deeper where that does not suffice.
         """
-        self._reach(rows, depth)
-        found = np.full((len(rows), k), -1)
-        left = np.arange(len(rows))
-        while len(left):
+        self._extend(np.array([row for row in rows.tolist() if row not in self._lists]), depth)
+        started, found = time.process_time(), np.full((len(rows), k), -1)
+        left = list(enumerate(rows.tolist()))
+        while left:
             short = []
-            for at in left:
-                row = int(rows[at])
-                mine = self._lists[row]
-                mine = mine[among[mine]][:k]
-                found[at, : len(mine)] = mine
-                if len(mine) < k and row not in self._whole:
-                    short.append(at)
-            left = np.array(short, np.int64)
-            for depth_ in {self._depths[int(row)] for row in rows[left]}:
-                again = [row for row in rows[left] if self._depths[int(row)] == depth_]
-                self._extend(np.array(again), 2 * depth_)
+            for at, row in left:
+                mine = self._read(row, codes, k)
+                if mine is None:
+                    short.append((at, row))
+                else:
+                    found[at, : len(mine)] = mine
+            self.cpu += time.process_time() - started
+            for deep in {self._depths[row] for _, row in short}:
+                again = [row for _, row in short if self._depths[row] == deep]
+                self._extend(np.array(again), DEEPER * deep)
+            started, left = time.process_time(), short
+        if self._changed:
+            self._save()
         return found
 
     def claim(self) -> float:
@@ -97,9 +113,24 @@ class Graph:
             self._save()
         return taken
 
-    def _reach(self, rows: Places, depth: int) -> None:
-        missing = [row for row in rows.tolist() if row not in self._lists]
-        self._extend(np.array(missing, np.int64), depth)
+    def _read(self, row: int, codes: Places, k: int) -> Places | None:
+        """The classes of one row; None where its list ends too soon, or in the midst of a tie."""
+        places, lower, upper = self._lists[row]
+        inside = np.flatnonzero(codes[places] >= 0)
+        if row not in self._whole and len(inside) < k:
+            return None
+        for tol in (*TOLS, None):
+            ballot = Ballot.of(places[inside], lower[inside], upper[inside], codes, k)
+            open_ = ballot.open()
+            if self._refine is None or tol is None or not len(open_):
+                break
+            for at in inside[open_]:
+                low, high = self._refine(row, int(places[at]), tol)
+                lower[at], upper[at] = max(low, lower[at]), min(high, upper[at])
+            self._changed = True
+        if row not in self._whole and ballot.reach * (1 + 2 * ROUNDING) >= upper.max():
+            return None
+        return ballot.classes()
 
     def _extend(self, rows: Places, depth: int) -> None:
         saved = time.monotonic()
@@ -107,26 +138,31 @@ class Graph:
             some = rows[start : start + BATCH]
             started = time.process_time()
             asked = min(depth + 1, len(self.known))
-            found = self._find(some, asked)
-            for row, far, places in zip(some.tolist(), found.distances, found.places, strict=True):
-                reached = places[np.isfinite(far)]
-                if len(reached) < asked or asked == len(self.known):
+            for row, found in zip(some.tolist(), self._find(some, asked), strict=True):
+                if len(found[0]) < asked or asked == len(self.known):
                     self._whole.add(row)
-                self._lists[row] = reached[reached != row][:depth].astype(np.int32)
+                others = found[0] != row
+                places, lower, upper = (one[others][:depth] for one in found)
+                self._lists[row] = places, lower.copy(), upper.copy()
                 self._depths[row] = depth
             self.cpu += time.process_time() - started
+            self._changed = True
             if time.monotonic() - saved > SAVE_SECONDS:
                 self._save()
                 saved = time.monotonic()
-        if len(rows):
-            self._save()
 
     def _save(self) -> None:
+        self._changed = False
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         rows = list(self._lists)
-        lists = [self._lists[row] for row in rows]
+        columns = zip(*(self._lists[row] for row in rows), strict=True) if rows else [[], [], []]
+        arrays: dict[str, Any] = {
+            name: np.concatenate([*column, np.empty(0)])
+            for name, column in zip(ARRAYS, columns, strict=True)
+        }
+        arrays["places"] = arrays["places"].astype(np.int32)
         with whole_file(self._path) as file:
             np.savez_compressed(
                 file,
@@ -135,8 +171,8 @@ class Graph:
                 rows=np.array(rows, np.int64),
                 depths=np.array([self._depths[row] for row in rows], np.int64),
                 whole=np.array([row in self._whole for row in rows], np.bool_),
-                counts=np.array([len(one) for one in lists], np.int64),
-                places=np.concatenate([*lists, np.empty(0, np.int32)]),
+                counts=np.array([len(self._lists[row][0]) for row in rows], np.int64),
+                **arrays,
             )
 
     def _load(self) -> None:
@@ -148,8 +184,13 @@ class Graph:
             if str(kept["key"]) != self._key:
                 return
             rows = kept["rows"].tolist()
-            pieces = np.split(kept["places"], np.cumsum(kept["counts"])[:-1])
-            self._lists = dict(zip(rows, pieces, strict=True))
+            edges = np.cumsum(kept["counts"])[:-1]
+            pieces = [np.split(kept[name], edges) for name in ARRAYS]
+            lists = zip(*pieces, strict=True) if rows else []
+            self._lists = {
+                row: (places.astype(np.int64), lower, upper)
+                for row, (places, lower, upper) in zip(rows, lists, strict=True)
+            }
             self._depths = dict(zip(rows, kept["depths"].tolist(), strict=True))
             self._whole = {row for row, whole in zip(rows, kept["whole"], strict=True) if whole}
             self.cpu = float(kept["cpu"])

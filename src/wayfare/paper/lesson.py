@@ -13,20 +13,22 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from wayfare import wfr
 from wayfare.corpus import Corpus
 from wayfare.learn.documents import eta_of, reweigh
-from wayfare.learn.nearest import Known, Neighbours, Space, nearest, of_matrix
+from wayfare.learn.nearest import Known, of_matrix
 from wayfare.learn.votes import majority, votes
 from wayfare.paper.cells import SCHEME
-from wayfare.paper.graph import Find, Graph
+from wayfare.paper.graph import Find, Found, Graph, Refine
 from wayfare.paper.scope import Scope
 from wayfare.paper.splits import Split
+from wayfare.search import search_many
 
 __all__ = ["FOLDS", "MOST", "Graphs", "Lesson", "judged", "percent"]
 
 MOST = 19  # k in 1..19, as in the paper
 FOLDS = 5
-# Half the usual gap costs the search little, and leaves half as many neighbours to be told apart.
+# Half the usual gap costs the search little, and leaves fewer neighbours to be told apart.
 TOL = 5e-4
 DIGITS = 12  # of L1 distances: many documents share no word, and all of them are tied
 ALONE = ("nbow",)  # weightings that read one document at a time, so that no split changes them
@@ -39,12 +41,10 @@ Fold = tuple[Places, Places]
 class Graphs:
     """The graphs of one dataset under some vectors; its splits share those that none of them changes.
 
-    `corpus` holds counts. `codes` number the classes of all documents, and only spare work: between
-    neighbours of one class no order is settled, because no vote can hang on it. Files go to `folder`.
+    `corpus` holds counts. Files go to `folder`, named by `content`, which stands for the dataset.
     """
 
     corpus: Corpus
-    codes: Places
     splits: Sequence[Split]
     n_jobs: int | None = None
     folder: Path | None = None
@@ -77,12 +77,13 @@ class Graphs:
         }
         name = hashlib.blake2b(repr(sorted(key.items())).encode(), digest_size=8).hexdigest()
         if name not in self._open:
-            if metric == "l1":
-                find = _by_l1(corpus, known.places)
-            else:
-                find = self._by_search(corpus, known, Space(metric, eta or 1.0, TOL, self.n_jobs))
             path = self.folder and self.folder / f"graph-{metric}-{weighting}-{name}.npz"
-            self._open[name] = Graph(find, known.places, path, key)
+            if metric == "l1":
+                find, refine = _by_l1(corpus, known.places), None
+            else:
+                find = _by_search(corpus, known, metric, eta, self.n_jobs)
+                refine = None if eta is None else _by_solving(corpus, eta)
+            self._open[name] = Graph(find, known.places, refine, path, key)
         return self._open[name]
 
     def _known(self, name: str, weighting: str, rows: Places) -> tuple[Corpus, Known]:
@@ -93,22 +94,40 @@ class Graphs:
             self._weighed = name, corpus, Known.of(corpus, rows[corpus.masses[rows] > 0], like)
         return self._weighed[1], self._weighed[2]
 
-    def _by_search(self, corpus: Corpus, known: Known, space: Space) -> Find:
-        def find(rows: Places, depth: int) -> Neighbours:
-            queries = [corpus[int(row)] for row in rows]
-            return nearest(known, queries, depth, space, codes=self.codes)
 
-        return find
+def _by_search(
+    corpus: Corpus, known: Known, metric: str, eta: float | None, n_jobs: int | None
+) -> Find:
+    settings: dict[str, Any] = {"metric": metric, "tol": TOL, "n_jobs": n_jobs}
+    settings |= {} if eta is None else {"eta": eta}
+
+    def find(rows: Places, depth: int) -> list[Found]:
+        queries = [corpus[int(row)] for row in rows]
+        hits = search_many([known.documents], queries, k=depth, **settings)
+        return [(known.places[np.array(one.ids, np.int64)], one.lower, one.upper) for one in hits]
+
+    return find
+
+
+def _by_solving(corpus: Corpus, eta: float) -> Refine:
+    def refine(row: int, place: int, tol: float) -> tuple[float, float]:
+        certificate = wfr.solve(corpus[row], corpus[place], eta=eta, tol=tol).certificate
+        return wfr.wfr_value(certificate.lower, eta), wfr.wfr_value(certificate.upper, eta)
+
+    return refine
 
 
 def _by_l1(corpus: Corpus, known: Places) -> Find:
     matrix = corpus.matrix
     others = matrix[known]
 
-    def find(rows: Places, depth: int) -> Neighbours:
+    def find(rows: Places, depth: int) -> list[Found]:
         far = np.asarray(manhattan_distances(matrix[rows], others).round(DIGITS))
         found = of_matrix(far, depth)
-        return Neighbours(found.distances, known[found.places])
+        return [
+            (known[places], distances, distances)
+            for places, distances in zip(found.places, found.distances, strict=True)
+        ]
 
     return find
 
@@ -129,8 +148,7 @@ class Lesson:
         cls, corpus: Corpus, labels: NDArray[Any], split: Split, scope: Scope, n_jobs: int | None
     ) -> Lesson:
         """A lesson that shares its graphs with no other, and keeps them nowhere."""
-        codes = np.unique(labels, return_inverse=True)[1]
-        return cls(corpus, labels, split, scope, Graphs(corpus, codes, [split], n_jobs), n_jobs)
+        return cls(corpus, labels, split, scope, Graphs(corpus, [split], n_jobs), n_jobs)
 
     @property
     def train(self) -> Corpus:

@@ -52,14 +52,13 @@ def _voted(lesson: Lesson, *, metric: str, weighting: str) -> dict[str, Any]:
     graphs = [lesson.graphs.of(metric, weighting, eta, lesson.split) for eta in etas]
 
     def wrong(graph: Graph, learnt: Places, asked: Places, k: int) -> NDArray[np.float64]:
-        codes = np.full(len(lesson.labels) + 1, -1)  # the last one is nobody's
+        codes = np.full(len(lesson.labels), -1)
         codes[learnt] = np.searchsorted(classes, lesson.labels[learnt])
-        among = np.zeros(len(lesson.labels), np.bool_)
-        among[learnt] = live[learnt]
-        found = np.full((len(asked), k), -1)
-        speaking = live[asked]
-        found[speaking] = graph.nearest(asked[speaking], among, k, depth(graph, asked))
-        return judged(lesson, codes[found], classes, asked, learnt)
+        codes[~live] = -1
+        found, speaking = np.full((len(asked), k), -1), live[asked]
+        some = asked[speaking]
+        found[speaking] = graph.classes(some, codes, k, depth(graph, some))
+        return judged(lesson, found, classes, asked, learnt)
 
     def depth(graph: Graph, asked: Places) -> int:
         """Those who train in one fold are asked in another: their lists must serve every fold."""

@@ -39,8 +39,7 @@ def jobs(
         for one in shelf.names if vectors is None else [vectors[name]]:
             data = shelf.dataset(name, one)
             splits = splits_of(data, shelf.scope)
-            codes = np.unique([str(label) for label in data.labels], return_inverse=True)[1]
-            graphs = Graphs(data.corpus, codes, splits, shelf.n_jobs, shelf.cells, data.fingerprint)
+            graphs = Graphs(data.corpus, splits, shelf.n_jobs, shelf.cells, data.fingerprint)
             for row in check_rows(rows):
                 for number, split in enumerate(splits):
                     yield _job(shelf, data, one, ROWS[row], number, split, graphs)
