@@ -12,6 +12,7 @@ from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, G
 from wayfare.kernels.cpu.components import solve_components
 from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import transpose
+from wayfare.kernels.cpu.sparse import is_long
 
 __all__ = ["Kept", "Spread", "load", "solve_many", "solve_one"]
 
@@ -76,9 +77,10 @@ def _solve_document(
     total, scale = mass + other, 2.0 * math.sqrt(mass) * math.sqrt(other)
     part = shaped(work, m, n)
     load(table, columns, mu, nu, other, part)
-    # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such.
-    unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
-    rounding = slack + (m + n + 32) * unit
+    # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such; long
+    # problems are summed in float64.
+    terms = 0 if is_long(part, m, n) else m + n
+    rounding = slack + (terms + 32) * (2.0**-24 if table.itemsize == 4 else 2.0**-53)
     goal = Goal(total, scale, 0.0, 2.0 * rounding, tol, atol * total, cut)
     status, lower, upper, sweeps, stages = solve_components(
         part, m, n, goal, split_work, parts, depth, False, NOTHING

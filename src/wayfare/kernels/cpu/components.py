@@ -32,6 +32,7 @@ from wayfare.kernels.cpu.anneal import (
 )
 from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import highest_label, max_rows
+from wayfare.kernels.cpu.sparse import anneal_any, is_long
 
 __all__ = ["Parts", "parts", "solve_components"]
 
@@ -205,13 +206,13 @@ def _ceiling(work: Any) -> float:
 
 @jit
 def _solve_whole(
-    work: Any, m: int, n: int, parts: Any, goal: Any, depth: int, keep: bool, kept: Any
+    work: Any, m: int, n: int, parts: Any, long: bool, goal: Any, depth: int, keep: bool, kept: Any
 ) -> tuple[int, float, float, int, int]:
     """Solve a problem of one component where it lies; points without a partner get no weight."""
     for side in (work.rows, work.cols):
         for i in range(side.shape[1]):
             side[WEIGHT, i] = side[WEIGHT, i] if side[SPARE, i] > 0 else side[SPARE, i]
-    found = anneal(work, goal, depth)
+    found = anneal(work, goal, depth) if keep else anneal_any(work, m, n, long, goal, depth)
     if keep:
         for i in range(m):
             parts.rows[i] = i
@@ -240,9 +241,9 @@ def solve_components(
     start at 0.
     """
     count = _split(whole, m, n, parts)
-    rows, cols = parts.rows, parts.cols
+    rows, cols, long = parts.rows, parts.cols, is_long(whole, m, n)
     if count == 1 and parts.row_starts[1] > 1 and parts.col_starts[1] > 1:
-        return _solve_whole(whole, m, n, parts, goal, depth, keep, kept)
+        return _solve_whole(whole, m, n, parts, long, goal, depth, keep, kept)
     exact, ceiling, loaded = 0.0, 0.0, -1
     for part in range(count):
         mine = rows[parts.row_starts[part] : parts.row_starts[part + 1]]
@@ -254,7 +255,9 @@ def solve_components(
         else:
             here, loaded = shaped(work, p, q), part
             _take(whole, mine, others, here)
-            parts.ceilings[part] = _ceiling(here)
+            # Its sums were rounded as often as there are points.
+            unit = 2.0**-24 if whole.cosines.itemsize == 4 else 2.0**-53
+            parts.ceilings[part] = _ceiling(here) * (1.0 + (p + q + 8) * unit)
             ceiling += parts.ceilings[part]
     lower, upper = exact, exact + ceiling
     status, sweeps, stages = CERTIFIED, 0, 0
@@ -279,9 +282,11 @@ def solve_components(
             goal.atol,
             goal.cut,
         )
-        done, low, high, more, reached = anneal(here, own_goal, depth)
         if keep:
+            done, low, high, more, reached = anneal(here, own_goal, depth)
             _store(here, mine, others, p, q, kept)
+        else:
+            done, low, high, more, reached = anneal_any(here, p, q, long, own_goal, depth)
         lower += low
         upper += min(high, top) - top
         sweeps += more
