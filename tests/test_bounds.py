@@ -14,7 +14,7 @@ from strategies import ETAS, libraries
 from wayfare import bounds, pairwise_bounds
 from wayfare.columns import Columns, PackedWords, columns_of
 from wayfare.ground import distances
-from wayfare.kernels.cpu import pair_bounds, tiles, word_bounds, word_columns
+from wayfare.kernels.cpu import byte_rows, pair_bounds, tiles, word_bounds, word_columns
 from wayfare.many import Documents, Query
 from wayfare.measure import Measure
 
@@ -89,7 +89,7 @@ def test_products_of_whole_numbers_are_exact(pairs, seed):
 
 @njit
 def multiplied(words, query, tile, pairs):
-    tiles.add_products(words, query, tile, pairs)
+    tiles.multiply_shorts(words, query, tile, pairs)
 
 
 @settings(max_examples=60)
@@ -153,11 +153,32 @@ def test_whole_numbers_are_never_below_what_they_stand_for(count, log_size, seed
 def drawn(seed: int, words: int, points: int) -> tuple[np.random.Generator, int, np.ndarray]:
     """Bytes of some words and points, with rows and columns of nothing, in the padded width."""
     rng = np.random.default_rng(seed)
-    width = 16 * -(-points // 16)
+    width = byte_rows.STEP * -(-points // byte_rows.STEP)
     near = np.zeros((words, width), np.uint8)
     near[:, :points] = rng.integers(0, 256, (words, points)) * (rng.random((words, points)) < 0.7)
     near[rng.random(words) < 0.2] = 0
     return rng, width, near
+
+
+@njit
+def over_rows(near, words, whole, top, tops, sums):
+    byte_rows.largest_bytes(near, words, top)
+    byte_rows.largest_of_words(near, words, whole, tops)
+    byte_rows.largest_of_columns(near, words, whole, sums)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 140), st.integers(0, 2**20))
+def test_largest_products_of_rows_of_bytes(words, points, seed):
+    rng, width, near = drawn(seed, words, points)
+    chosen = rng.integers(0, words, words).astype(np.int32)
+    whole = rng.integers(0, 2**16, max(width, words)).astype(np.uint16)
+    top, tops = np.empty(width, np.uint8), np.empty(words, np.uint16)
+    sums, rows = np.empty(width, np.uint16), near[chosen].astype(np.int64)
+    over_rows(near, chosen, whole, top, tops, sums)
+    np.testing.assert_array_equal(top, rows.max(axis=0))
+    np.testing.assert_array_equal(tops, (rows * whole[:width] // 256).max(axis=1))
+    np.testing.assert_array_equal(sums, (rows * whole[:words, None] // 256).max(axis=0))
 
 
 @settings(max_examples=200)
@@ -173,8 +194,8 @@ def test_a_transform_and_the_one_back_are_feasible(words, points, decades, seed)
     inverse, beta = np.zeros(width, np.float32), np.empty(words, np.float32)
     pair_bounds._invert(alpha, inverse, width)
     assert (inverse.astype(np.float64) >= 1 / alpha.astype(np.float64)).all()
-    whole = np.empty(max(width, words), np.uint16)
-    mass = pair_bounds._transform(near, reach, chosen, nu, inverse, whole, beta, width)
+    whole, tops = np.empty(max(width, words), np.uint16), np.empty(words, np.uint16)
+    mass = pair_bounds._transform(near, reach, chosen, nu, inverse, whole, tops, beta, width)
     h = near[chosen].astype(np.float64) / pair_bounds.UNIT
     wanted = (h * inverse).max(axis=1)
     assert (beta * (1 + 1e-6) >= wanted).all()
@@ -185,8 +206,7 @@ def test_a_transform_and_the_one_back_are_feasible(words, points, decades, seed)
     scale, back = np.zeros(words, np.float32), np.empty(width, np.float32)
     pair_bounds._invert(beta, scale, words)
     sums, top = np.empty(width, np.uint16), np.empty(width, np.uint8)
-    pair_bounds._reach_rows(near, chosen, top, width)
-    np.testing.assert_array_equal(top, near[chosen].max(axis=0))
+    top[:] = near[chosen].max(axis=0)
     own = pair_bounds._transform_back(near, top, chosen, scale, mu, whole, sums, back, width)
     feasible = back.astype(np.float64)[None, :] * beta.astype(np.float64)[:, None]
     assert (feasible * (1 + 3e-6) >= h).all()

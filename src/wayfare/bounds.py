@@ -64,9 +64,12 @@ class QueryTable:
     @classmethod
     def of(cls, found: Sequence[NDArray[np.uint8]]) -> QueryTable:
         """Put the columns of a query's points beside each other."""
-        from wayfare.kernels.cpu import word_bounds
+        from wayfare.kernels.cpu import byte_rows, word_bounds
 
-        length, width = len(found[0]), max(16, -(-len(found) // 16) * 16)
+        length, width = (
+            len(found[0]),
+            max(byte_rows.STEP, -(-len(found) // byte_rows.STEP) * byte_rows.STEP),
+        )
         columns = _buffer("columns", (width, length), np.uint8)
         for row, column in zip(columns, found, strict=False):
             row[:] = column
@@ -98,9 +101,11 @@ def word_bound(documents: Documents, table: QueryTable, query: Query) -> Array:
 
     alpha = _average_roots(documents, table, query)
     mu = query.shares
-    potentials = _buffer("potentials", (2, len(table.near)), np.float32)
-    np.multiply(table.reach, table.reach, out=potentials[0])
-    word_bounds.word_potential(table.columns[: len(mu)], 1 / alpha[: len(mu)], potentials[1])
+    average = _buffer("average", (len(table.near),), np.float32)
+    word_bounds.word_potential(table.columns[: len(mu)], 1 / alpha[: len(mu)], average)
+    potentials = _buffer("potentials", (len(table.near), 2), np.float32)
+    np.multiply(table.reach, table.reach, out=potentials[:, 0])
+    potentials[:, 1] = average
     own = np.array([1.0, float(mu @ (alpha[: len(mu)].astype(np.float64) ** 2))])
     affinity = np.empty(len(documents))
     word_bounds.word_bounds(

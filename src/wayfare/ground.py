@@ -119,10 +119,15 @@ class CosineTable:
 
     def cosines(self, query: NDArray[Any], eta: float) -> NDArray[Any]:
         """`cos_+(|word - query point| / 2 eta)`, shape (words, query points)."""
-        from wayfare.kernels.cpu.table import cosines_from_products
+        from wayfare.kernels.cpu.table import cosines_from_products, single_cosines
 
         query, squared = self._prepared(query)
-        table: NDArray[Any] = self.points @ query.T
+        table: NDArray[Any]
+        if self.points.dtype == np.float32 and query.shape[1]:
+            table = np.empty((len(self.points), len(query)), np.float32)
+            single_cosines(self.points, self.squared, query, squared, 0.25 / eta**2, table)
+            return table
+        table = self.points @ query.T
         cosines_from_products(table, self.squared, squared, 0.25 / eta**2)
         return table
 

@@ -11,20 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from wayfare.kernels.cpu.byte_rows import largest_bytes, largest_of_columns, largest_of_words
 from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.word_bounds import UNIT
 
 __all__ = ["pair_bounds"]
-
-
-@jit
-def _reach_rows(near: Any, words: Any, top: Any, width: int) -> None:
-    """`top_i = max_j near_ji`: what each query point is reached by at best, in bytes."""
-    for i in range(width):
-        top[i] = np.uint8(0)
-    for word in words:
-        for i in range(width):
-            top[i] = near[word, i] if near[word, i] > top[i] else top[i]
 
 
 @jit
@@ -41,7 +32,15 @@ def _whole(values: Any, out: Any, count: int) -> float:
 
 @jit
 def _transform(
-    near: Any, reach: Any, words: Any, nu: Any, inverse: Any, whole: Any, beta: Any, width: int
+    near: Any,
+    reach: Any,
+    words: Any,
+    nu: Any,
+    inverse: Any,
+    whole: Any,
+    tops: Any,
+    beta: Any,
+    width: int,
 ) -> float:
     """`beta_j = max_i near_ji inverse_i / UNIT`, rounded up; returns `<beta^2, nu>`.
 
@@ -49,12 +48,9 @@ def _transform(
     and what it loses goes up.
     """
     unit, mass = _whole(inverse, whole, width) * (256.001 / UNIT), 0.0
+    largest_of_words(near, words, whole, tops)
     for j in range(len(words)):
-        word, top = words[j], np.uint16(0)
-        for i in range(width):
-            product = np.uint16((np.uint32(near[word, i]) * np.uint32(whole[i])) >> np.uint32(8))
-            top = product if product > top else top
-        beta[j] = (top + 1) * unit if reach[word] > 0 else 0.0
+        beta[j] = (tops[j] + 1) * unit if reach[words[j]] > 0 else 0.0
         mass += nu[j] * beta[j] * beta[j]
     return mass
 
@@ -73,13 +69,7 @@ def _transform_back(
 ) -> float:
     """`alpha_i = max_j near_ji scale_j / UNIT`, rounded up; returns `<alpha^2, mu>`."""
     unit, mass = _whole(scale, whole, len(words)) * (256.001 / UNIT), 0.0
-    for i in range(width):
-        sums[i] = np.uint16(0)
-    for j in range(len(words)):
-        word, s = words[j], np.uint32(whole[j])
-        for i in range(width):
-            product = np.uint16((np.uint32(near[word, i]) * s) >> np.uint32(8))
-            sums[i] = product if product > sums[i] else sums[i]
+    largest_of_columns(near, words, whole, sums)
     for i in range(width):
         alpha[i] = (sums[i] + 1) * unit if top[i] > 0 else 0.0
     for i in range(len(mu)):
@@ -171,14 +161,14 @@ def pair_bounds(
     top, alpha = np.empty(width, np.uint8), np.empty(width, np.float32)
     inverse, beta = np.empty(width, np.float32), np.empty(longest, np.float32)
     scale, sums = np.empty(longest, np.float32), np.empty(width, np.uint16)
-    whole = np.empty(max(width, longest), np.uint16)
+    whole, tops = np.empty(max(width, longest), np.uint16), np.empty(longest, np.uint16)
     rest = np.empty(width, np.float32), np.empty(width, np.float32)
     for place in range(len(picks)):
         start, stop = indptr[picks[place]], indptr[picks[place] + 1]
         words, nu = indices[start:stop], weights[start:stop]
         limit = max(limits[place], 0.0) ** 2
         tiers[0] += 1
-        _reach_rows(near, words, top, width)
+        largest_bytes(near, words, top)
         mass, by_rows, middle = 0.0, 0.0, 0.0
         for j in range(len(words)):
             mass += nu[j] if reach[words[j]] > 0 else 0.0
@@ -192,7 +182,7 @@ def pair_bounds(
         if best >= limit and best > 0:
             tiers[1] += 1
             _invert(alpha, inverse, width)
-            mass_b = _transform(near, reach, words, nu, inverse, whole, beta, width)
+            mass_b = _transform(near, reach, words, nu, inverse, whole, tops, beta, width)
             best = min(best, middle * mass_b)
             if best >= limit:
                 _invert(beta, scale, len(words))
@@ -203,7 +193,7 @@ def pair_bounds(
             _invert(alpha, inverse, width)
             _sweep(near, words, nu, mu, alpha, inverse, scale, rest, width)
             _invert(alpha, inverse, width)
-            mass_b = _transform(near, reach, words, nu, inverse, whole, beta, width)
+            mass_b = _transform(near, reach, words, nu, inverse, whole, tops, beta, width)
             _invert(beta, scale, len(words))
             own = _transform_back(near, top, words, scale, mu, whole, sums, alpha, width)
             best = min(best, own * mass_b)

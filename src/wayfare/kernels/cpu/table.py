@@ -4,47 +4,99 @@ from __future__ import annotations
 
 from typing import Any
 
-from wayfare.kernels.cpu.jit import jit
+import numpy as np
 
-__all__ = ["cosines_from_products"]
+from wayfare.kernels.cpu.jit import jit
+from wayfare.kernels.cpu.tiles import GROUP, LANES, multiply_floats
+
+__all__ = ["cosines_from_products", "single_cosines"]
 
 # cos(sqrt(z)) as its power series: entire in z = (d / 2 eta)^2, so neither a square root nor a range
 # reduction is needed. Up to z = (pi/2)^2 seven terms are exact to 6e-9, nine to 4e-13 and so on.
-SINGLE_TERMS, DOUBLE_TERMS = 7, 13
+DOUBLE_TERMS = 13
 HALF_PI_SQUARED = 2.4674011002723395
+
+
+_ONE, _TWO, _THREE, _FOUR = multiply_floats
+
+
+@jit
+def _single(products: Any, own: Any, squared: Any, scale: Any, out: Any) -> None:
+    """`out_i = cos_+(sqrt(z_i))` with `z_i = scale (own + squared_i - 2 products_i)`, in float32."""
+    real = np.float32
+    two, zero, limit = real(2), real(0), real(HALF_PI_SQUARED)
+    for i in range(len(out)):
+        z = max((own + squared[i] - two * products[i]) * scale, zero)
+        y = real(1 / 479001600)
+        y = y * z - real(1 / 3628800)
+        y = y * z + real(1 / 40320)
+        y = y * z - real(1 / 720)
+        y = y * z + real(1 / 24)
+        y = y * z - real(0.5)
+        y = y * z + real(1)
+        out[i] = y if z < limit and y > zero else zero
+
+
+@jit
+def _panels_of(query: Any, count: int) -> Any:
+    """The query's points as the columns of panels, with zeros beyond them."""
+    panels = np.zeros((count, query.shape[1], LANES), np.float32)
+    for i in range(len(query)):
+        into = panels[i // LANES]
+        for term in range(query.shape[1]):
+            into[term, i % LANES] = query[i, term]
+    return panels
+
+
+@jit
+def single_cosines(
+    words: Any, words_squared: Any, query: Any, query_squared: Any, per_squared: float, out: Any
+) -> None:
+    """`out[w, i] = cos_+(|x_w - y_i| / 2 eta)` in float32, straight from the points.
+
+    Arguments as for `cosines_from_products`. There is a dimension or more.
+    """
+    count, terms = -(-len(query) // LANES), query.shape[1]
+    panels, scale = _panels_of(query, count), np.float32(per_squared)
+    tile = np.empty(GROUP * 4 * LANES, np.float32)
+    last, whole = np.zeros((GROUP, terms), np.float32), len(words) // GROUP * GROUP
+    last[: len(words) - whole] = words[whole:]
+    done = 0
+    while done < count:
+        # Five are three and two: one alone would leave most registers idle.
+        some = 3 if count - done == 5 else min(4, count - done)
+        near = panels[done : done + some].reshape(some * terms * LANES)
+        columns = slice(done * LANES, min((done + some) * LANES, len(query)))
+        for first in range(0, len(words), GROUP):
+            rows = words[first : first + GROUP] if first < whole else last
+            group = rows.reshape(GROUP * terms)
+            if some == 4:
+                _FOUR(near, group, tile, terms)
+            elif some == 3:
+                _THREE(near, group, tile, terms)
+            elif some == 2:
+                _TWO(near, group, tile, terms)
+            else:
+                _ONE(near, group, tile, terms)
+            for w in range(first, min(first + GROUP, len(words))):
+                products = tile[(w - first) * some * LANES :]
+                _single(products, words_squared[w], query_squared[columns], scale, out[w, columns])
+        done += some
 
 
 @jit
 def cosines_from_products(
     table: Any, words_squared: Any, query_squared: Any, per_squared: float
 ) -> None:
-    """Turn `table[w, i] = <x_w, y_i>` into `cos_+(|x_w - y_i| / 2 eta)`, in place.
+    """Turn `table[w, i] = <x_w, y_i>` into `cos_+(|x_w - y_i| / 2 eta)`, in place, in float64.
 
     `words_squared` and `query_squared` are squared norms, `per_squared` is `1 / (4 eta^2)`.
     """
-    real = table.dtype.type
-    terms = SINGLE_TERMS if table.itemsize == 4 else DOUBLE_TERMS
-    scale, two, zero = real(per_squared), real(2), real(0)
-    limit = real(HALF_PI_SQUARED)
-    width = table.shape[1]
     for w in range(table.shape[0]):
-        own = words_squared[w]
-        row = table[w]
-        if terms == SINGLE_TERMS:
-            for i in range(width):
-                z = max((own + query_squared[i] - two * row[i]) * scale, zero)
-                y = real(1 / 479001600)
-                y = y * z - real(1 / 3628800)
-                y = y * z + real(1 / 40320)
-                y = y * z - real(1 / 720)
-                y = y * z + real(1 / 24)
-                y = y * z - real(0.5)
-                y = y * z + real(1)
-                row[i] = y if z < limit and y > zero else zero
-        else:
-            for i in range(width):
-                z = max((own + query_squared[i] - two * row[i]) * scale, zero)
-                y = real(0)
-                for term in range(DOUBLE_TERMS, 0, -1):
-                    y = real(1) - y * z / real((2 * term - 1) * 2 * term)
-                row[i] = y if z < limit and y > zero else zero
+        own, row = words_squared[w], table[w]
+        for i in range(table.shape[1]):
+            z = max((own + query_squared[i] - 2.0 * row[i]) * per_squared, 0.0)
+            y = 0.0
+            for term in range(DOUBLE_TERMS, 0, -1):
+                y = 1.0 - y * z / ((2 * term - 1) * 2 * term)
+            row[i] = y if z < HALF_PI_SQUARED and y > 0.0 else 0.0

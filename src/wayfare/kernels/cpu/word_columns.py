@@ -17,7 +17,7 @@ import numpy as np
 
 from wayfare.kernels.cpu.jit import jit_in_order
 from wayfare.kernels.cpu.table import HALF_PI_SQUARED
-from wayfare.kernels.cpu.tiles import GROUP, LANES, PANELS, add_products
+from wayfare.kernels.cpu.tiles import GROUP, LANES, PANELS, multiply_shorts
 from wayfare.kernels.cpu.word_bounds import UNIT
 
 __all__ = ["BLOCK", "SHARE", "byte_columns", "pack_query", "pack_words"]
@@ -145,7 +145,7 @@ def byte_columns(
         near = words[block].reshape(PANELS * pairs * LANES * 2)
         for first in range(0, len(query), GROUP):
             group = query[first : first + GROUP].reshape(GROUP * size)
-            add_products(near, group, tile, pairs)
+            multiply_shorts(near, group, tile, pairs)
             for row in range(min(GROUP, len(columns) - first)):
                 i = first + row
                 _bytes_of(
