@@ -123,9 +123,9 @@ def pairwise(
         return bounds.upper
     metric_named(metric)
     if device != "cpu":
-        raise InputError(
-            f'device: {device!r} came with metric={metric!r}; only "wfr" runs on a GPU'
-        )
+        from wayfare.kernels.gpu.torches import open_device
+
+        open_device(device, metric=metric)
     first, second, used = two_corpora(a, b, vectors)
     settings = Settings(eta=eta_of(eta, used), tol=check_tol(tol), atol=check_tol(atol, "atol"))
     if client is None:
@@ -201,9 +201,8 @@ def pairwise_bounds(
         lower, upper = _on_threads(first, second, settings, precision, jobs, progress)
     else:
         from wayfare import ondevice
-        from wayfare.kernels.gpu.torches import open_device
 
-        desk = ondevice.Desk(open_device(device), eta, tol, atol, jobs, precision)
+        desk = ondevice.Desk.open(device, eta, tol, atol, jobs, precision)
         lower, upper = ondevice.all_pairs(first, second, desk, progress)
     for side in (lower, upper):
         np.sqrt(2.0 * side, out=side)

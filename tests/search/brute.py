@@ -76,7 +76,8 @@ def check(
             for one in inside:
                 if truth.same(one, other):
                     assert rank(one) < rank(other)
-        assert farthest <= truth.upper[outside].min(initial=np.inf)
+                else:
+                    assert hits.upper[inside.index(one)] <= truth.upper[other]
     if within is not None and (k is None or len(inside) < k):
         assert (truth.upper[outside] >= within).all()
         assert farthest <= within

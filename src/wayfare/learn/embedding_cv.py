@@ -57,6 +57,7 @@ class WordMoversEmbeddingCV(DocumentTransformer):
         tokenizer: Tokenize | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "cpu",
         progress: bool | None = None,
     ) -> None:
         self.n_components = n_components
@@ -73,6 +74,7 @@ class WordMoversEmbeddingCV(DocumentTransformer):
         self.tokenizer = tokenizer
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -138,6 +140,7 @@ class WordMoversEmbeddingCV(DocumentTransformer):
             tokenizer=self.tokenizer,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            device=self.device,
             progress=False,
         )
 

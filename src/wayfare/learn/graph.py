@@ -50,6 +50,7 @@ class WFRNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         vectors: Any = None,
         tokenizer: Tokenize | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         progress: bool | None = None,
     ) -> None:
         self.k = k
@@ -61,6 +62,7 @@ class WFRNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.vectors = vectors
         self.tokenizer = tokenizer
         self.n_jobs = n_jobs
+        self.device = device
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -71,7 +73,7 @@ class WFRNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if self.metric == "precomputed":
             self.n_samples_fit_ = len(self._keep_matrix(X))
         else:
-            Space(self.metric)
+            Space(self.metric, device=self.device)
             corpus = gather(
                 X, vectors=self.vectors, weighting=self.weighting, tokenizer=self.tokenizer
             )

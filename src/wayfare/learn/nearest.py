@@ -28,7 +28,7 @@ from wayfare.progress import Progress
 from wayfare.search import Hits, search, search_many
 from wayfare.threads import count_jobs, in_threads, one_blas_thread
 
-__all__ = ["Known", "Neighbours", "Space", "nearest", "of_matrix"]
+__all__ = ["Known", "Neighbours", "Space", "check_device", "nearest", "of_matrix"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -43,15 +43,25 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Space:
-    """What "near" means, and how many threads may look."""
+    """What "near" means, and who looks: how many threads, or a GPU."""
 
     metric: str = "wfr"
     eta: float = 0.5
     tol: float = 1e-3
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         metric_named(self.metric)
+        check_device(self.device, self.metric)
+
+
+def check_device(device: str, metric: str) -> None:
+    """Raise what is missing where a device was asked for that is not the CPU."""
+    if device != "cpu":
+        from wayfare.kernels.gpu.torches import open_device
+
+        open_device(device, metric=metric)
 
 
 @dataclass(frozen=True)
@@ -150,8 +160,14 @@ def _answers(
         with one_blas_thread():
             return list(in_threads(lambda query: _by_pairs(known, query, k, space), queries, jobs))
     speaking = [at for at, query in enumerate(queries) if query.mass > 0]
+    asked = [queries[at] for at in speaking]
     hits = search_many(
-        [known.documents], [queries[at] for at in speaking], k=k + 1, **_settings(space)
+        [known.documents],
+        asked,
+        k=k + 1,
+        n_jobs=space.n_jobs,
+        device=space.device,
+        **_settings(space),
     )
     found = dict(zip(speaking, hits, strict=True))
 
@@ -165,7 +181,7 @@ def _answers(
 
 
 def _settings(space: Space) -> dict[str, Any]:
-    return {"eta": space.eta, "tol": space.tol, "metric": space.metric, "n_jobs": space.n_jobs}
+    return {"eta": space.eta, "tol": space.tol, "metric": space.metric}
 
 
 def _by_pairs(known: Known, query: Measure, k: int, space: Space) -> Answer:
@@ -237,15 +253,9 @@ def _settle(
     if reached and len(known.places) > k + 1:
         # The tie at the border may go on beyond what was found.
         within = float(order.upper[k] * (1 + ROUNDING))
-        all_hits = search([known.documents], query, k=None, within=within, **_one(space))
+        all_hits = search([known.documents], query, k=None, within=within, **_settings(space))
         order = _refined(known, query, _Order.of(all_hits), k, space, groups)
     return order.upper[:k], order.rows[:k]
-
-
-def _one(space: Space) -> dict[str, Any]:
-    settings = _settings(space)
-    del settings["n_jobs"]
-    return settings
 
 
 def _refined(

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.learn.documents import Tokenize, check_labels, encode, eta_of, gather
-from wayfare.learn.nearest import Known, Neighbours, Space, nearest, of_matrix
+from wayfare.learn.nearest import Known, Neighbours, Space, check_device, nearest, of_matrix
 from wayfare.learn.votes import majority, votes
 from wayfare.progress import Progress
 from wayfare.search.door import check_k
@@ -37,6 +37,7 @@ class NearestDocuments(BaseEstimator):
 
     metric: str
     n_jobs: int | None
+    device: str
     progress: bool | None
     tol: float
     k_: int
@@ -67,6 +68,7 @@ class NearestDocuments(BaseEstimator):
                 "matrix of all training documents with each other"
             )
         _check_distances(matrix)
+        check_device(self.device, self.metric)
         self._fit_X = matrix
         return matrix
 
@@ -99,7 +101,7 @@ class NearestDocuments(BaseEstimator):
             corpus = self.corpus_ if own else encode(self.corpus_, X)
             asked, empty = [corpus[n] for n in range(len(corpus))], corpus.masses == 0
             with Progress("searching", total=len(asked), unit="texts", show=self.progress) as bar:
-                space = Space(self.metric, self.eta_, self.tol, self.n_jobs)
+                space = Space(self.metric, self.eta_, self.tol, self.n_jobs, self.device)
                 found = nearest(self._known, asked, k + own, space, codes=codes, bar=bar)
         return (without_self(found) if own else found), empty
 
@@ -160,6 +162,7 @@ class WFRNeighborsClassifier(VotingNeighbours):
     unit of the points, None takes what suits the vectors; `tol` is the relative gap to which each
     distance is certified. Which documents are the nearest, and every vote, does not depend on `tol`: what
     is near enough to matter is solved further. What double precision cannot tell apart goes by position.
+    `device="cuda"` searches on a GPU, under "wfr" alone: the neighbours and the votes are the same.
 
     Training documents without known words are never neighbours. `k=1..19` and `eta` are chosen by
     `WFRNeighborsClassifierCV`.
@@ -184,6 +187,7 @@ class WFRNeighborsClassifier(VotingNeighbours):
         vectors: Any = None,
         tokenizer: Tokenize | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         progress: bool | None = None,
     ) -> None:
         self.k = k
@@ -194,6 +198,7 @@ class WFRNeighborsClassifier(VotingNeighbours):
         self.vectors = vectors
         self.tokenizer = tokenizer
         self.n_jobs = n_jobs
+        self.device = device
         self.progress = progress
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -203,7 +208,7 @@ class WFRNeighborsClassifier(VotingNeighbours):
             matrix = self._keep_matrix(X, y)
             self.classes_, self._codes = check_labels(y, len(matrix))
         else:
-            Space(self.metric)
+            Space(self.metric, device=self.device)
             corpus = gather(
                 X, vectors=self.vectors, weighting=self.weighting, tokenizer=self.tokenizer
             )

@@ -84,6 +84,7 @@ class WFRNeighborsClassifierCV(VotingNeighbours):
         vectors: Any = None,
         tokenizer: Tokenize | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         progress: bool | None = None,
     ) -> None:
         self.ks = ks
@@ -95,6 +96,7 @@ class WFRNeighborsClassifierCV(VotingNeighbours):
         self.vectors = vectors
         self.tokenizer = tokenizer
         self.n_jobs = n_jobs
+        self.device = device
         self.progress = progress
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -216,7 +218,7 @@ class _OfWords:
     """Documents under each weighting, over points whose tables all of them share."""
 
     def __init__(self, estimator: Any, X: Any) -> None:
-        Space(estimator.metric)
+        Space(estimator.metric, device=estimator.device)
         self.estimator = estimator
         given = estimator.weighting
         self.choices = list(given) if isinstance(given, list | tuple) else [given]
@@ -251,7 +253,8 @@ class _OfWords:
         self, setting: _Setting, folds: list[Fold], k: int, codes: Places, bar: Progress
     ) -> Iterator[tuple[Neighbours, NDArray[np.bool_]]]:
         mine = self.estimator
-        space = Space(mine.metric, eta_of(setting.eta, self.corpus), mine.tol, mine.n_jobs)
+        eta = eta_of(setting.eta, self.corpus)
+        space = Space(mine.metric, eta, mine.tol, mine.n_jobs, mine.device)
         for train, test in folds:
             corpus = self.weighed(setting.weighting, train)
             known = Known.of(corpus, train[corpus.masses[train] > 0], like=self.known)

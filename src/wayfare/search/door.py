@@ -163,11 +163,12 @@ def search_many(
 
     `within` is one radius for all, or a list of one for each. Queries are taken in groups whose words
     are compared with the corpus together. `device="cuda"` takes them to a GPU, for exact search under
-    `wfr` within one radius for all; what only float64 can settle comes back to the CPU.
+    `wfr`; a corpus stays there as long as its `Documents` do, and what double precision cannot settle
+    there comes back to the CPU.
     """
     if device != "cpu":
-        settings |= {"within": within}
-        return _search_on_device(collections, queries, count_jobs(n_jobs), device, **settings)
+        jobs = count_jobs(n_jobs)
+        return _search_on_device(collections, queries, jobs, device, within=within, **settings)
     radii = _one_each(within, len(queries))
     groups = [slice(start, start + GROUP) for start in range(0, len(queries), GROUP)]
 
@@ -195,28 +196,35 @@ def _search_on_device(
     jobs: int,
     device: str,
     *,
+    within: Any,
     k: int | None = 10,
-    within: float | None = None,
     eta: float = DEFAULT_ETA,
     tol: float = 1e-3,
     atol: float = 1e-12,
+    metric: str = "wfr",
+    mode: str = "exact",
+    milliseconds: float | None = None,
+    solves: int | None = None,
     allowed: Sequence[NDArray[np.bool_] | None] | None = None,
     ids: Ids | None = None,
-    **settings: Any,
 ) -> list[Hits]:
-    from wayfare.kernels.gpu.torches import open_device
     from wayfare.ondevice import Desk
     from wayfare.search.on_device import search_batch
 
-    for name, only in (("metric", "wfr"), ("mode", "exact")):
-        if settings.pop(name, only) != only:
-            raise InputError(f'device: {device!r} came; a GPU searches with {name}="{only}" alone')
-    request = _request(k, within, eta, tol, atol)
-    desk = Desk(open_device(device), request.eta, request.tol, request.atol, jobs)
-    masks = [None] * len(collections) if allowed is None else list(allowed)
+    every = _request(k, 0.0, eta, tol, atol)
+    desk = Desk.open(device, every.eta, every.tol, every.atol, jobs, metric=metric, mode=mode)
+    if milliseconds is not None or solves is not None:
+        raise InputError('milliseconds, solves: a budget is for mode="fast"')
+    radii = _one_each(within, len(queries))
+    requests = [_request(k, radius, eta, tol, atol) for radius in radii]
+    for documents in collections:
+        for query in queries:
+            _check_dimensions(documents, query)
     names = ids or _count_through(collections)
     with one_blas_thread():
-        return search_batch(collections, queries, request, masks, names, desk)
+        return search_batch(
+            collections, queries, requests, _masks(collections, allowed), names, desk
+        )
 
 
 def _one_each(within: Any, count: int) -> list[float | None]:
@@ -242,12 +250,14 @@ def rank(
     eta: float | None = None,
     tol: float = 1e-3,
     metric: SearchMetric = "wfr",
+    device: str = "cpu",
     **settings: Any,
 ) -> Hits:
     """Re-rank what another retriever found: the `k` nearest of some texts, proven, without an index.
 
     `query` and `texts` are texts, lists of words or measures; or `texts` is a corpus, whose ids are then
-    the answer's. Otherwise `ids` names them, and they count from 0 without it.
+    the answer's. Otherwise `ids` names them, and they count from 0 without it. `device="cuda"` ranks on
+    a GPU, which pays for many long texts only.
 
     >>> hits = rank("rates rise again", ["rain tomorrow", "the bank lifts its rates", "a goal"], k=1)
     >>> hits.ids, hits.texts
@@ -259,17 +269,11 @@ def rank(
     def named(_: int, rows: NDArray[np.int64]) -> Sequence[Any]:
         return [names[row] for row in rows]
 
-    hits = search(
-        [documents],
-        measure,
-        k=k,
-        within=within,
-        eta=eta,
-        tol=tol,
-        metric=metric,
-        ids=named,
-        **settings,
-    )
+    settings |= {"k": k, "eta": eta, "tol": tol, "metric": metric, "ids": named}
+    if device == "cpu":
+        hits = search([documents], measure, within=within, **settings)
+    else:
+        (hits,) = search_many([documents], [measure], within=within, device=device, **settings)
     if kept is None:
         return hits
     places = {name: at for at, name in enumerate(names)}

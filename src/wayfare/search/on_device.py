@@ -1,34 +1,37 @@
 """Certified search for many queries at once on a GPU, under WFR.
 
-    1  every document     a lower bound from one number a word and query            words
+    1  every document     lower bounds from what each word reaches, both ways       words
     2  the likeliest      solved: the first k upper bounds of each query            solves
     3  what is left       a few sweeps, which prove nearly all of it too far        sweeps
     4  what is left       solved to `tol`                                           solves
     5  the border         solved further, in float64
-    6  what is still tied settled on the CPU, query by query
+    6  the answer         chosen and proven on the CPU, as for one query there
 
-Queries and documents go in once, and bounds of the candidates come back once. As on the CPU, a document
-is dropped only when its lower bound passes the k-th smallest upper bound so far, or the radius.
+The corpus stays on the device between searches; a group of queries goes in once, and bounds of the
+candidates come back once. As on the CPU, a document is dropped only when its lower bound passes the
+k-th smallest upper bound so far, or the radius. A corpus larger than the device passes by in parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfare.kernels.cpu.batch import Spread
 from wayfare.kernels.gpu import bounds, pairs, placed, problem, torches
-from wayfare.many import Documents
+from wayfare.many import Documents, Narrow
 from wayfare.measure import Measure
 from wayfare.ondevice import Desk
-from wayfare.search.cascade import search_wfr
+from wayfare.ondevice.kept import KEPT, fitting
+from wayfare.search.closed import search_from_nothing
 from wayfare.search.hits import Hits, SearchWork
+from wayfare.search.parts import Narrowed, Part
+from wayfare.search.proof import BORDER_TOLS, prove
 from wayfare.search.request import Budget, Ids, Request
-from wayfare.wfr import wfr_value
 
 __all__ = ["search_batch"]
 
@@ -36,148 +39,269 @@ Array = NDArray[np.float64]
 Tensor = Any
 Masks = Sequence[NDArray[np.bool_] | None]
 
-QUERIES = 256
+# Queries that are searched for together: what is started anew for each group is paid for by all of it.
+MOST_QUERIES = 4096
+SHARE_OF_MEMORY = 4
+BYTES_A_PAIR, BYTES_A_COSINE = 128, 8
 # The search starts from the likeliest LIKELY * k + SEEDS documents of each query.
 SEEDS, LIKELY = 4, 2
-BORDER_TOLS = (1e-4, 1e-6, 1e-8)
+COUNTED = ("documents", "by_word", "started", "solved", "refined", "sweeps")
 
 
 def search_batch(
     collections: Sequence[Documents],
     queries: Sequence[Measure],
-    request: Request,
+    requests: Sequence[Request],
     allowed: Masks,
     ids: Ids,
     desk: Desk,
 ) -> list[Hits]:
-    """The nearest documents of all collections to each query, proven; `request.k` or `within`."""
-    shelf = _Shelf.of(collections, allowed, desk)
-    hits: list[Hits] = []
+    """The nearest documents of all collections to each query, proven; a request for each."""
+    hits: dict[int, Hits] = {
+        at: search_from_nothing(collections, requests[at], allowed, ids)
+        for at, query in enumerate(queries)
+        if not query.mass
+    }
+    speaking = [at for at in range(len(queries)) if at not in hits]
 
     def run(some: slice) -> None:
-        group = queries[some]
-        for query, found in zip(
-            group, _Round(shelf, group, request, desk).answers(ids), strict=True
-        ):
-            if found is None:
-                found = search_wfr(collections, query, request, Budget(), allowed, ids)
-            hits.append(found)
+        picks = speaking[some]
+        group = _Group(
+            collections,
+            [queries[at] for at in picks],
+            [requests[at] for at in picks],
+            allowed,
+            desk,
+        )
+        _pass_by(collections, desk, group.search)
+        hits.update(zip(picks, group.answers(ids), strict=True))
 
     with torches.exact_products():
-        pairs.in_blocks(run, len(queries), QUERIES)
-    return hits
+        together = _together(collections, [queries[at] for at in speaking], desk)
+        pairs.in_blocks(run, len(speaking), together)
+    return [hits[at] for at in range(len(queries))]
+
+
+def _together(collections: Sequence[Documents], queries: Sequence[Measure], desk: Desk) -> int:
+    """For how many queries the memory holds bounds of all documents and cosines of all words."""
+    documents = sum(fitting(one, desk.device) for one in collections)
+    points = sum({id(one.shared): len(one.points) for one in collections}.values())
+    words = sum(map(len, queries)) // max(len(queries), 1) + 1
+    one = BYTES_A_PAIR * documents + BYTES_A_COSINE * words * points
+    return min(torches.free_bytes(desk.device) // (SHARE_OF_MEMORY * max(one, 1)), MOST_QUERIES)
+
+
+def _pass_by(
+    collections: Sequence[Documents], desk: Desk, look: Callable[[placed.Placed, int], None]
+) -> None:
+    """Show all documents on the device, with the number of the first: at once, or part after part."""
+    whole = KEPT.of(collections, desk.device, desk.place_all)
+    if whole is not None:
+        look(whole, 0)
+        return
+    begin = 0
+    for documents in collections:
+
+        def part(some: slice, begin: int = begin, documents: Documents = documents) -> None:
+            look(desk.place(documents.block(some.start, some.stop)), begin + some.start)
+
+        pairs.in_blocks(part, len(documents), fitting(documents, desk.device))
+        begin += len(documents)
 
 
 @dataclass(frozen=True)
-class _Shelf:
-    """All collections as one on the device, and where each begins."""
+class _Brought:
+    """What came back from the device: pairs that may belong to an answer, and what all others cost."""
 
-    collections: Sequence[Documents]
-    starts: NDArray[np.int64]
-    placed: placed.Placed
-    allowed: Tensor | None
-
-    @classmethod
-    def of(cls, collections: Sequence[Documents], allowed: Masks, desk: Desk) -> _Shelf:
-        sizes = [len(one) for one in collections]
-        mask = None
-        if any(one is not None for one in allowed):
-            parts = [
-                np.ones(size, bool) if one is None else np.asarray(one, bool)
-                for size, one in zip(sizes, allowed, strict=True)
-            ]
-            mask = torches.torch().from_numpy(np.concatenate(parts)).to(desk.device)
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return cls(collections, starts, desk.place_all(collections), mask)
-
-    def where(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The collections of some documents, and their places there."""
-        numbers = np.searchsorted(self.starts, rows, side="right") - 1
-        return numbers, rows - self.starts[numbers]
-
-    def measure(self, row: int) -> Measure:
-        (number,), (at,) = self.where(np.array([row]))
-        return self.collections[int(number)].measure(int(at))
-
-    def same(self, one: int, other: int) -> bool:
-        """Whether two documents are one and the same measure."""
-        a, b = self.measure(one), self.measure(other)
-        return np.array_equal(a.weights, b.weights) and np.array_equal(a.points, b.points)
-
-
-@dataclass(frozen=True)
-class _Candidates:
-    """What one query's answer is chosen from, on the host: documents, bounds on J, names."""
-
-    rows: NDArray[np.int64]
     lower: Array
     upper: Array
-    border: NDArray[np.bool_]
-    names: list[Any]
+    outside: Array
+    counts: NDArray[np.int64]
+    queries: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
-    def ranked(self) -> list[int]:
-        """Nearest first; equal distances in the order of their ids."""
-        return sorted(range(len(self.rows)), key=lambda at: (self.upper[at], self.names[at]))
 
-    def apart(self, one: int, other: int) -> bool:
-        """Whether the intervals tell two candidates apart."""
-        return bool(self.upper[one] < self.lower[other] or self.upper[other] < self.lower[one])
+class _Group:
+    """Queries that are searched for together: what is proven of each so far."""
+
+    def __init__(
+        self,
+        collections: Sequence[Documents],
+        measures: Sequence[Measure],
+        requests: Sequence[Request],
+        allowed: Masks,
+        desk: Desk,
+    ) -> None:
+        t = torches.torch()
+        self.collections, self.measures, self.requests = collections, measures, requests
+        self.desk, self.k = desk, requests[0].k
+        sizes = [len(one) for one in collections]
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.cuts = np.array(
+            [
+                np.inf if one.within is None else 0.5 * (one.within / one.eta) ** 2
+                for one in requests
+            ]
+        )
+        more: list[NDArray[Any]] = [self.cuts]
+        if any(one is not None for one in allowed):
+            masks = zip(sizes, allowed, strict=True)
+            more += [np.concatenate([np.ones(n, bool) if m is None else m for n, m in masks])]
+        some, (self.cut, *mask) = desk.place_with([Documents.of_measures(measures)], more)
+        self.queries = some.with_each_point_once()
+        self.allowed = mask[0] if mask else None
+        shape = len(measures), self.k or 0
+        self.best = t.full(shape, np.inf, dtype=t.float64, device=desk.device)
+        self.brought: list[_Brought] = []
+
+    def measure(self, row: int) -> Measure:
+        """A document by its number among all."""
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self.collections[number].measure(int(row - self.starts[number]))
+
+    def search(self, documents: placed.Placed, begin: int) -> None:
+        """Take some documents in; `begin` is the number of the first among all."""
+        if len(documents):
+            found = _Round(self, documents, begin)
+            self.brought.append(found.bring())
+            self.best = found.best()
+
+    def answers(self, ids: Ids) -> list[Hits]:
+        """What each query finds among all documents that were taken in."""
+        found = self.brought
+        if not found:
+            return [
+                prove([], one, np.inf, np.inf, Budget(), ids, SearchWork()) for one in self.requests
+            ]
+        query, rows, lower, upper = (
+            np.concatenate([getattr(one, name) for one in found])
+            for name in ("queries", "rows", "lower", "upper")
+        )
+        outside = np.min([one.outside for one in found], axis=0)
+        counts = np.sum([one.counts for one in found], axis=0).tolist()
+        numbers = np.searchsorted(self.starts, rows, side="right") - 1
+        # By query, then by collection: each such run is a `Narrowed` of its own.
+        order = np.lexsort((rows, query))
+        edges = np.diff(query[order], prepend=-1) != 0
+        edges |= np.diff(numbers[order], prepend=-1) != 0
+        picks = rows - self.starts[numbers]
+        names = self._names(ids, numbers, picks)
+        some: list[list[Narrowed]] = [[] for _ in self.measures]
+        for run in np.split(order, np.flatnonzero(edges)[1:]) if len(order) else []:
+            at, number = int(query[run[0]]), int(numbers[run[0]])
+            documents = self.collections[number]
+            part = Part(number, documents, documents.query(self.measures[at]), None, self.desk.eta)
+            some[at].append(_FromDevice(part, picks[run], lower[run], upper[run]))
+
+        def named(number: int, places: NDArray[np.int64]) -> list[Any]:
+            return [names[number, place] for place in places.tolist()]
+
+        return [
+            prove(
+                some[at],
+                request,
+                float(self.cuts[at]),
+                float(outside[at]),
+                Budget(),
+                named,
+                SearchWork(**dict(zip(COUNTED, counts[at], strict=True))),
+            )
+            for at, request in enumerate(self.requests)
+        ]
+
+    def _names(
+        self, ids: Ids, numbers: NDArray[np.int64], places: NDArray[np.int64]
+    ) -> dict[tuple[int, int], Any]:
+        names: dict[tuple[int, int], Any] = {}
+        for number in np.unique(numbers).tolist():
+            rows = np.unique(places[numbers == number])
+            found = zip(rows.tolist(), ids(number, rows), strict=True)
+            names |= {(number, row): name for row, name in found}
+        return names
+
+
+class _FromDevice(Narrowed):
+    """Documents whose bounds were narrowed on a device; what is still open goes on here."""
+
+    def __init__(self, part: Part, picks: NDArray[np.int64], lower: Array, upper: Array) -> None:
+        self.part, self.picks = part, picks
+        nothing = np.zeros(len(picks), np.int32)
+        self.spread = Spread(np.minimum(lower, upper), upper, nothing, nothing, nothing)
+        there = part.documents
+        starts, stops = there.indptr[picks], there.indptr[picks + 1]
+        indptr = np.concatenate([[0], np.cumsum(stops - starts)]).astype(np.int64)
+        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], stops - starts)
+        self.documents = Documents(
+            there.shared, indptr, there.indices[entries], there.weights[entries]
+        )
+
+    def work_on(self, order: NDArray[np.int64], goal: Narrow) -> int:
+        """Narrow the bounds of some of them, over their own points."""
+        some, query = self.part.documents.take(self.picks[order], self.part.query)
+        spread, everyone = self.spread, np.arange(len(order))
+        found = some.solve(query, everyone, eta=goal.eta, tol=goal.tol, atol=goal.atol)
+        spread.upper[order] = np.minimum(spread.upper[order], found.upper)
+        lower = np.maximum(spread.lower[order], found.lower)
+        # Two bounds that meet were rounded on their own.
+        spread.lower[order] = np.minimum(lower, spread.upper[order])
+        return len(order)
 
 
 class _Round:
-    """One group of queries against all documents: bounds (queries, documents) on the device."""
+    """A group of queries against documents on the device: bounds (queries, documents) there."""
 
-    def __init__(
-        self, shelf: _Shelf, queries: Sequence[Measure], request: Request, desk: Desk
-    ) -> None:
+    def __init__(self, group: _Group, documents: placed.Placed, begin: int) -> None:
         t = torches.torch()
-        self.shelf, self.request, self.desk = shelf, request, desk
-        self.measures = queries
-        self.queries = desk.place(Documents.of_measures(queries)).with_each_point_once()
-        self.cut = np.inf if request.within is None else 0.5 * (request.within / request.eta) ** 2
-        self.table = placed.vocabulary_table(self.queries, shelf.placed, request.eta, t.float32)
-        self.lower = bounds.word_bounds(self.table)
-        if shelf.allowed is not None:
-            self.lower[:, ~shelf.allowed] = np.inf
+        self.group, self.documents, self.begin = group, documents, begin
+        self.queries, self.desk, self.cut = group.queries, group.desk, group.cut[:, None]
+        self.table = placed.vocabulary_table(self.queries, documents, self.desk.eta, t.float32)
+        self.lower = bounds.search_bounds(self.table)
+        if group.allowed is not None:
+            self.lower[:, ~group.allowed[begin : begin + len(documents)]] = np.inf
         self.upper = t.full_like(self.lower, np.inf)
         self.counts = {
-            name: t.zeros(len(queries), dtype=t.int64, device=desk.device)
+            name: t.zeros(len(self.lower), dtype=t.int64, device=self.desk.device)
             for name in ("started", "solved", "refined", "sweeps")
         }
+        self._run()
 
-    def answers(self, ids: Ids) -> list[Hits | None]:
-        """The hits of each query; None where only the CPU can settle the border."""
-        if self.request.k is not None:
-            count = min(LIKELY * self.request.k + SEEDS, self.lower.shape[1])
+    def _run(self) -> None:
+        if self.group.k is not None:
+            count = min(LIKELY * self.group.k + SEEDS, self.lower.shape[1])
             likely = self.lower.isnan()
             likely.scatter_(1, self.lower.topk(count, dim=1, largest=False).indices, True)
-            self._solve(likely & (self.lower <= self.cut))
+            self._solve(likely & self._in_play())
         # A few sweeps on what is left show most of it to be too far.
         self._narrow(self.upper.isinf() & self._in_play(), problem.SHALLOW)
         self._solve(self._open() & self._in_play())
-        for tol in BORDER_TOLS:
+        # Finer ones are for the few that are left, one by one.
+        for tol in BORDER_TOLS[:3]:
             border = self._border()
             if not bool(border.any()):
                 break
-            self._refine(border, tol)
-        return self._collect(ids)
+            self._count("refined", border.nonzero()[:, 0])
+            self._again(border, replace(self.desk, tol=min(tol, self.desk.tol)))
+
+    def best(self) -> Tensor:
+        """The k smallest upper bounds of each query, of these documents and those before."""
+        t, k = torches.torch(), self.group.best.shape[1]
+        here = self.upper.topk(min(k, self.upper.shape[1]), dim=1, largest=False).values
+        return t.cat([self.group.best, here], 1).topk(k, dim=1, largest=False).values
 
     def _limit(self) -> Tensor:
         """What a document's lower bound must not pass: the k-th upper bound, or the radius."""
-        t, k = torches.torch(), self.request.k
-        limit = t.full_like(self.lower[:, 0], self.cut)
-        if k is not None and k <= self.upper.shape[1]:
-            limit = t.minimum(limit, self.upper.topk(k, dim=1, largest=False).values[:, -1])
-        return limit
+        if self.group.k is None:
+            return self.cut
+        return torches.torch().minimum(self.cut, self.best()[:, -1:])
 
     def _in_play(self) -> Tensor:
-        return (self.lower <= self._limit()[:, None]) & self.lower.isfinite()
+        return (self.lower <= self._limit()) & self.lower.isfinite()
 
     def _open(self) -> Tensor:
         """Which intervals are wider than was asked for."""
         t = torches.torch()
-        total = self.queries.masses[:, None] + self.shelf.placed.masses
-        wanted = self.request.tol * t.maximum(self.upper, self.request.atol * total)
+        total = self.queries.masses[:, None] + self.documents.masses
+        wanted = self.desk.tol * t.maximum(self.upper, self.desk.atol * total)
         return ~(self.upper - self.lower <= wanted)
 
     def _solve(self, picks: Tensor) -> None:
@@ -189,7 +313,7 @@ class _Round:
 
     def _narrow(self, picks: Tensor, passes: Sequence[problem.Pass]) -> None:
         first, second = picks.nonzero(as_tuple=True)
-        cut = self._limit()[first]
+        cut = self._limit()[first, 0]
         found = self.desk.narrow(self.table, first, second, cut, passes=passes)
         self._count("started", first)
         self._put(first, second, found)
@@ -198,14 +322,17 @@ class _Round:
         """Bound the picked pairs in float64, and on the CPU where that is not enough."""
         t = torches.torch()
         first, second = picks.nonzero(as_tuple=True)
-        found = desk.again(self.queries, self.shelf.placed, first, second)
+        found = desk.again(self.queries, self.documents, first, second)
         left = found.open.nonzero()[:, 0]
-        pairs_left = (side[left].cpu().numpy() for side in (first, second))
-        bounds_left = desk.finish(self.measures.__getitem__, self.shelf.measure, *pairs_left)
-        for side, better, pick in zip(
-            (found.lower, found.upper), bounds_left, (t.maximum, t.minimum), strict=True
-        ):
-            side[left] = pick(side[left], t.from_numpy(better).to(desk.device))
+        if len(left):
+            bounds_left = desk.finish(
+                self.group.measures.__getitem__,
+                self.group.measure,
+                *torches.fetch([first[left], second[left] + self.begin]),
+            )
+            lower, upper = torches.send(bounds_left, desk.device)
+            found.lower[left] = t.maximum(found.lower[left], lower)
+            found.upper[left] = t.minimum(found.upper[left], upper)
         self._put(first, second, found)
 
     def _put(self, first: Tensor, second: Tensor, found: pairs.Narrowed) -> None:
@@ -219,84 +346,25 @@ class _Round:
         self.counts[name] += counted.long()
 
     def _border(self) -> Tensor:
-        """The documents whose intervals do not tell whether they are inside."""
-        t, k = torches.torch(), self.request.k
-        border = t.zeros_like(self.lower, dtype=t.bool)
-        reach = t.full_like(self.lower[:, :1], np.inf)
-        live = self.lower.isfinite() & self.upper.isfinite()
-        if k is not None and k < self.lower.shape[1]:
-            nearest_k = self.upper.topk(k, dim=1, largest=False)
-            reach = nearest_k.values[:, -1:]
-            inside = t.zeros_like(border).scatter_(1, nearest_k.indices, True)
-            rest = ~inside & live & (self.lower <= reach)
-            nearest = t.where(rest, self.lower, np.inf).amin(1, keepdim=True)
-            border = (rest | (inside & (self.upper >= nearest))) & (self.lower <= self.cut)
-        across = (self.lower <= self.cut) & (self.upper > self.cut) & (self.lower <= reach)
-        return live & (border | across)
-
-    def _refine(self, border: Tensor, tol: float) -> None:
-        self._count("refined", border.nonzero()[:, 0])
-        self._again(border, replace(self.desk, tol=min(tol, self.desk.tol)))
-
-    def _collect(self, ids: Ids) -> list[Hits | None]:
-        """Bring the candidates to the host, all at once, and choose among each query's own."""
+        """What is worth more work here, all at once: documents that may still change places."""
         t = torches.torch()
-        border = self._border()
-        first, second = (self._in_play() & self.upper.isfinite() | border).nonzero(as_tuple=True)
-        columns = self.lower[first, second], self.upper[first, second], border[first, second]
-        lower, upper, unsure = (column.cpu().numpy() for column in columns)
-        rows, ends = second.cpu().numpy(), first.bincount(minlength=len(border)).cumsum(0).tolist()
-        names = self._names(ids, rows)
-        documents = self.lower.isfinite().sum(1)
-        counts = t.stack([documents, documents, *self.counts.values()], 1).tolist()
-        hits, start = [], 0
-        for stop, (every, by_word, started, solved, refined, sweeps) in zip(
-            ends, counts, strict=True
-        ):
-            some = slice(start, stop)
-            found = _Candidates(rows[some], lower[some], upper[some], unsure[some], names[some])
-            work = SearchWork(
-                documents=every,
-                by_word=by_word,
-                started=started,
-                solved=solved,
-                refined=refined,
-                sweeps=sweeps,
-            )
-            hits.append(self._choose(found, work))
-            start = stop
-        return hits
+        live = (self.lower <= self.cut) & self.upper.isfinite()
+        border = live & (self.upper > self.cut)
+        if self.group.k is not None:
+            reach = self.best()[:, -1:]
+            live &= self.lower <= reach
+            rest = live & (self.upper > reach)
+            nearest = t.where(rest, self.lower, np.inf).amin(1, keepdim=True)
+            border = (border & live) | rest | (live & (self.upper >= nearest))
+        return border
 
-    def _names(self, ids: Ids, rows: NDArray[np.int64]) -> list[Any]:
-        names: list[Any] = [None] * len(rows)
-        numbers, places = self.shelf.where(rows)
-        for number in np.unique(numbers):
-            at = np.flatnonzero(numbers == number)
-            for where, name in zip(at, ids(int(number), places[at]), strict=True):
-                names[where] = name
-        return names
-
-    def _choose(self, found: _Candidates, work: SearchWork) -> Hits | None:
-        ranked = found.ranked()
-        unsure = [at for at in ranked if found.border[at]]
-        if np.isfinite(self.cut) and any(found.upper[at] > self.cut for at in unsure):
-            return None
-        for place, one in enumerate(unsure):
-            for other in unsure[place + 1 :]:
-                if not self._told_apart(found, one, other):
-                    return None
-        inside = [at for at in ranked if found.lower[at] <= self.cut][: self.request.k]
-        lower, upper = (
-            np.array([wfr_value(side[at], self.request.eta) for at in inside])
-            for side in (found.lower, found.upper)
-        )
-        ordered = all(
-            found.upper[one] <= found.lower[after]
-            or self.shelf.same(found.rows[one], found.rows[after])
-            for one, after in pairwise(inside)
-        )
-        names = [found.names[at] for at in inside]
-        return Hits(names, upper, lower, upper.copy(), exact=True, ordered=ordered, work=work)
-
-    def _told_apart(self, found: _Candidates, one: int, other: int) -> bool:
-        return found.apart(one, other) or self.shelf.same(found.rows[one], found.rows[other])
+    def bring(self) -> _Brought:
+        """Bring what may belong to an answer to the host, all of it in one transfer."""
+        t = torches.torch()
+        picked = self._in_play() & self.upper.isfinite()
+        first, second = picked.nonzero(as_tuple=True)
+        every = self.lower.isfinite().sum(1)
+        counts = t.stack([every, every, *self.counts.values()], 1)
+        outside = t.where(picked, np.inf, self.lower).amin(1)
+        columns = self.lower[first, second], self.upper[first, second], outside, counts
+        return _Brought(*torches.fetch([*columns, first, second + self.begin]))

@@ -90,6 +90,10 @@ def prove(
     refined = 0
     for tol in BORDER_TOLS:
         border = _border(candidates, k, cut)
+        if border:
+            # Copies need no refining: their ids part them.
+            _share(candidates)
+            border = _tied(candidates, k, cut)
         if not border or budget.spent:
             break
         for one in border:

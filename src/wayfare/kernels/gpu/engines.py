@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from wayfare.kernels.cpu.anneal import OVER_RELAXATION
@@ -11,7 +12,7 @@ from wayfare.kernels.gpu.problem import Pass
 from wayfare.kernels.gpu.torches import torch
 from wayfare.kernels.gpu.tritons import HAS_TRITON
 
-__all__ = ["Engine", "Fused", "Plain", "Tiled", "best_engine"]
+__all__ = ["Batch", "Engine", "Found", "Fused", "Plain", "Tiled", "best_engine"]
 
 Tensor = Any
 
@@ -24,8 +25,23 @@ MOST_ROWS = 512
 TILE_ENTRIES = 8192
 
 
+# Bounds on S of pairs of documents, as computed, and their potentials (pairs, m + n).
+Found = tuple[Tensor, Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs of documents of a table, padded to m x n points."""
+
+    table: Table
+    first: Tensor
+    second: Tensor
+    m: int
+    n: int
+
+
 class Engine(Protocol):
-    """Runs a pass over pairs padded to M x N points."""
+    """Runs a pass over pairs of one size class."""
 
     def takes(self, m: int, n: int, table: Table) -> bool:
         """Whether problems of this size are for it."""
@@ -33,17 +49,8 @@ class Engine(Protocol):
     def bytes_a_pair(self, m: int, n: int, table: Table) -> int:
         """What one pair takes of the device's memory while a pass runs."""
 
-    def run(
-        self,
-        table: Table,
-        first: Tensor,
-        second: Tensor,
-        m: int,
-        n: int,
-        now: Pass,
-        before: Tensor | None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Bounds on S of the pairs of documents, as computed, and potentials (pairs, m + n)."""
+    def run(self, some: Batch, now: Pass, before: Tensor | None) -> Found:
+        """Bound the pairs, from the potentials of the pass before."""
 
 
 class Plain:
@@ -57,23 +64,14 @@ class Plain:
         """About ten matrices: the cosines, the plan and what is formed on the way."""
         return 10 * m * n * int(table.cosines.element_size())
 
-    def run(
-        self,
-        table: Table,
-        first: Tensor,
-        second: Tensor,
-        m: int,
-        n: int,
-        now: Pass,
-        before: Tensor | None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def run(self, some: Batch, now: Pass, before: Tensor | None) -> Found:
         """Pad, gather and solve."""
-        t = torch()
-        rows, mu = _padded(table.first, first, m)
-        cols, nu = _padded(table.second, second, n)
+        t, table = torch(), some.table
+        rows, mu = _padded(table.first, some.first, some.m)
+        cols, nu = _padded(table.second, some.second, some.n)
         h = table.cosines[rows[:, :, None], cols[:, None, :]]
         h = t.where((mu > 0)[:, :, None] & (nu > 0)[:, None, :], h, 0.0)
-        start = None if before is None else (before[:, :m], before[:, m:])
+        start = None if before is None else (before[:, : some.m], before[:, some.m :])
         low, high, after = pass_padded(h, mu, nu, now, start)
         return low, high, t.cat(after, 1)
 
@@ -99,47 +97,24 @@ class Fused:
         """Its potentials and bounds, and their copies when a pass closes up."""
         return 3 * (m + n + 8) * int(table.cosines.element_size())
 
-    def run(
-        self,
-        table: Table,
-        first: Tensor,
-        second: Tensor,
-        m: int,
-        n: int,
-        now: Pass,
-        before: Tensor | None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def run(self, some: Batch, now: Pass, before: Tensor | None) -> Found:
         """Launch one program a pair."""
         from wayfare.kernels.gpu import fused
 
-        t = torch()
-        like = {"dtype": table.cosines.dtype, "device": table.cosines.device}
-        potentials = t.empty(len(first), m + n, **like) if before is None else before
-        low, high = t.empty(len(first), **like), t.empty(len(first), **like)
-        fused.solve_in_registers[(len(first),)](
+        table = some.table
+        return _launch(
+            fused.solve_in_registers,
             table.cosines,
-            table.cosines.stride(0),
-            table.first.starts,
-            table.first.places,
-            table.first.shares,
-            table.second.starts,
-            table.second.places,
-            table.second.shares,
-            first.to(t.int32),
-            second.to(t.int32),
-            potentials,
-            t.tensor(now.stages, dtype=t.int32, device=like["device"]),
-            len(now.stages),
-            now.power,
-            int(now.fresh),
-            low,
-            high,
-            M=m,
-            N=n,
-            RELAX=OVER_RELAXATION,
-            num_warps=warps_for(m, n),
+            [table.cosines.stride(0)],
+            (table.first, some.first, some.m),
+            (table.second, some.second, some.n),
+            [],
+            now,
+            before,
+            M=some.m,
+            N=some.n,
+            num_warps=warps_for(some.m, some.n),
         )
-        return low, high, potentials
 
 
 class Tiled:
@@ -153,54 +128,72 @@ class Tiled:
         """Its plan and its potentials."""
         return (m * n + 4 * (m + n)) * int(table.cosines.element_size())
 
-    def run(
-        self,
-        table: Table,
-        first: Tensor,
-        second: Tensor,
-        m: int,
-        n: int,
-        now: Pass,
-        before: Tensor | None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def run(self, some: Batch, now: Pass, before: Tensor | None) -> Found:
         """Launch one program a pair; the shorter side are its rows."""
         from wayfare.kernels.gpu import tiled
 
-        t = torch()
-        sides = [(table.first, first, m, table.cosines.stride(0)), (table.second, second, n, 1)]
-        (row, rows, height, down), (col, cols, width, across) = sides if m <= n else sides[::-1]
-        count, like = len(first), {"dtype": table.cosines.dtype, "device": table.cosines.device}
-        potentials = t.empty(count, m + n, **like) if before is None else before
-        low, high = t.empty(count, **like), t.empty(count, **like)
-        tiled.solve_in_tiles[(count,)](
+        t, table = torch(), some.table
+        sides = [
+            ((table.first, some.first, some.m), table.cosines.stride(0)),
+            ((table.second, some.second, some.n), 1),
+        ]
+        (rows, down), (cols, across) = sides if some.m <= some.n else sides[::-1]
+        like = {"dtype": table.cosines.dtype, "device": table.cosines.device}
+        count, height, width = len(some.first), rows[2], cols[2]
+        plans, scales = (t.empty(count, size, **like) for size in (height * width, width))
+        return _launch(
+            tiled.solve_in_tiles,
             table.cosines,
-            down,
-            across,
-            row.starts,
-            row.places,
-            row.shares,
-            col.starts,
-            col.places,
-            col.shares,
-            rows.to(t.int32),
-            cols.to(t.int32),
-            potentials,
-            t.empty(count, height * width, **like),
-            t.empty(count, width, **like),
-            width,
-            t.tensor(now.stages, dtype=t.int32, device=like["device"]),
-            len(now.stages),
-            now.power,
-            int(now.fresh),
-            low,
-            high,
+            [down, across],
+            rows,
+            cols,
+            [plans, scales, width],
+            now,
+            before,
             M=height,
             TILE=min(TILE_ENTRIES // height, width),
-            RELAX=OVER_RELAXATION,
             # Two warps along the columns at least: Triton 3.6 fails to compile the layout with one.
             num_warps=max(height // 16, 16),
         )
-        return low, high, potentials
+
+
+def _launch(
+    kernel: Any,
+    cosines: Tensor,
+    strides: list[int],
+    rows: tuple[Side, Tensor, int],
+    cols: tuple[Side, Tensor, int],
+    scratch: list[Any],
+    now: Pass,
+    before: Tensor | None,
+    **constants: int,
+) -> Found:
+    """One program for each pair of a document of `rows` with one of `cols`, padded to their sizes."""
+    t, count = torch(), len(rows[1])
+    like = {"dtype": cosines.dtype, "device": cosines.device}
+    potentials = t.empty(count, rows[2] + cols[2], **like) if before is None else before
+    low, high = t.empty(count, **like), t.empty(count, **like)
+    kernel[(count,)](
+        cosines,
+        *strides,
+        *(
+            array
+            for side in (rows[0], cols[0])
+            for array in (side.starts, side.places, side.shares)
+        ),
+        *(documents.to(t.int32) for _, documents, _ in (rows, cols)),
+        potentials,
+        *scratch,
+        t.tensor(now.stages, dtype=t.int32, device=like["device"]),
+        len(now.stages),
+        now.power,
+        int(now.fresh),
+        low,
+        high,
+        RELAX=OVER_RELAXATION,
+        **constants,
+    )
+    return low, high, potentials
 
 
 def warps_for(m: int, n: int) -> int:

@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any
 
 from wayfare.errors import WayfareError
-from wayfare.kernels.gpu.engines import Engine
+from wayfare.kernels.gpu.engines import Batch, Engine
 from wayfare.kernels.gpu.placed import Table
 from wayfare.kernels.gpu.problem import PASSES, Pass, rounding_of
-from wayfare.kernels.gpu.torches import free_bytes, is_out_of_memory, torch
+from wayfare.kernels.gpu.torches import free_bytes, is_out_of_memory, relieve, torch
 
 __all__ = ["Goal", "Narrowed", "in_blocks", "narrow", "nothing_found"]
 
@@ -130,15 +130,18 @@ def _class_of(sizes: Tensor) -> Tensor:
 
 
 def in_blocks(work: Callable[[slice], None], count: int, size: int) -> None:
-    """Call `work` on consecutive blocks of `count` things; out of memory halves the block and goes on."""
-    start, size = 0, max(min(size, count), 1)
+    """Call `work` on consecutive blocks of `count` things; out of memory halves the block and goes on.
+
+    Before the first halving, what is kept on the device for later is given back.
+    """
+    start, size, relieved = 0, max(min(size, count), 1), False
     while start < count:
         try:
             work(slice(start, min(start + size, count)))
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
-            if size == 1:
+            if size == 1 and relieved:
                 raise WayfareError(
                     "device: its memory does not hold one block of documents; free memory on it, "
                     'shorten the longest documents, or use device="cpu"'
@@ -147,8 +150,9 @@ def in_blocks(work: Callable[[slice], None], count: int, size: int) -> None:
             start += size
             continue
         # Outside the handler, where the traceback no longer keeps the failed block's tensors alive.
-        size = (size + 1) // 2
-        torch().cuda.empty_cache()
+        if relieved or not relieve():
+            size = (size + 1) // 2
+        relieved = True
 
 
 def _run_passes(
@@ -162,9 +166,8 @@ def _run_passes(
 ) -> None:
     some, potentials = picks[block], None
     for now in passes:
-        low, high, potentials = engine.run(
-            pairs.table, pairs.first[some], pairs.second[some], *size, now, potentials
-        )
+        batch = Batch(pairs.table, pairs.first[some], pairs.second[some], *size)
+        low, high, potentials = engine.run(batch, now, potentials)
         pairs.found.sweeps[some] += sum(now.stages)
         worth = _record(pairs, some, low, high, goal)
         some = some[worth]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.kernels.gpu.problem import SMALLEST_COSINE
-from wayfare.kernels.gpu.torches import torch
+from wayfare.kernels.gpu.torches import send, torch
 
 __all__ = ["Placed", "Side", "Table", "table_of", "vocabulary_table"]
 
@@ -46,16 +46,8 @@ class Placed:
         masses: NDArray[np.float64],
         device: Any,
     ) -> Placed:
-        """Bring arrays in CSR to a device: one transfer each."""
-        t = torch()
-
-        def there(array: NDArray[Any]) -> Tensor:
-            array = np.ascontiguousarray(array)
-            # A read-only array, such as one mapped from disk, must be copied to be shared.
-            return t.from_numpy(array if array.flags.writeable else array.copy()).to(device)
-
-        arrays = (there(array) for array in (points, indptr, indices, weights, masses))
-        return cls(*arrays)
+        """Bring arrays in CSR to a device, in one transfer."""
+        return cls(*send((points, indptr, indices, weights, masses), device))
 
     def __len__(self) -> int:
         return len(self.starts) - 1

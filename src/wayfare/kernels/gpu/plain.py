@@ -2,9 +2,6 @@
 
 The algorithm of `kernels/cpu/anneal.py`, equation by equation, over a batch: this is what runs where
 Triton is missing, and what the kernels are compared with.
-
-A problem whose kernel falls apart has a constant for each part. Parts are found by handing the smallest
-row number along the positive cosines, and every sum that needs one is taken by part.
 """
 
 from __future__ import annotations
@@ -29,8 +26,6 @@ class _State:
     h: Tensor
     mu: Tensor
     nu: Tensor
-    row_part: Tensor
-    col_part: Tensor
     plan: Tensor
     rows: Tensor
     cols: Tensor
@@ -71,7 +66,7 @@ def _start(h: Tensor, mu: Tensor, nu: Tensor, power: float, before: Potentials |
     exponent = power * (2.0 * _log2(h) - rows[:, :, None] - cols[:, None, :])
     plan = t.where(h > 0, exponent.clamp_(max=SCALE_LIMIT).exp2_(), 0.0)
     nothing = t.zeros_like(mu), t.zeros_like(nu)
-    return _State(h, mu, nu, *_parts(h > 0), plan, rows, cols, *nothing)
+    return _State(h, mu, nu, plan, rows, cols, *nothing)
 
 
 def _inverse(values: Tensor) -> Tensor:
@@ -81,29 +76,6 @@ def _inverse(values: Tensor) -> Tensor:
 def _log2(values: Tensor) -> Tensor:
     """`log2`, and 0 where there is nothing."""
     return torch().where(values > 0, values, 1.0).log2()
-
-
-def _parts(near: Tensor) -> tuple[Tensor, Tensor]:
-    """The connected part of each row and column: the number of its first row, M for none."""
-    t = torch()
-    count, m, _ = near.shape
-    rows = t.arange(m, device=near.device).expand(count, m)
-    rows = t.where(near.any(2), rows, m)
-    while True:
-        cols = t.where(near, rows[:, :, None], m).amin(1)
-        again = t.minimum(rows, t.where(near, cols[:, None, :], m).amin(2))
-        if bool((again == rows).all()):
-            return rows, cols
-        rows = again
-
-
-def _by_part(state: _State, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """The masses `<a, mu>` and `<b, nu>` of each part; the last one is of what is in none."""
-    t, (count, m) = torch(), state.mu.shape
-    of_rows, of_cols = (t.zeros(count, m + 1, dtype=a.dtype, device=a.device) for _ in range(2))
-    of_rows.scatter_add_(1, state.row_part, a * state.mu)
-    of_cols.scatter_add_(1, state.col_part, b * state.nu)
-    return of_rows, of_cols
 
 
 def _sweep(state: _State, power: float, relax: float) -> None:
@@ -137,12 +109,17 @@ def _sharpen(state: _State) -> None:
 
 
 def _translate(state: _State) -> None:
-    """Equation (3), for each part."""
-    a, b = _by_part(state, _root(state.rows).square(), _root(state.cols).square())
+    """Equation (3)."""
+    a, b = _mass(_root(state.rows), state.mu), _mass(_root(state.cols), state.nu)
     live = (a > 0) & (b > 0)
-    shift = torch().where(live, 0.5 * (_log2(a) - _log2(b)), 0.0)
-    state.rows -= shift.gather(1, state.row_part)
-    state.cols += shift.gather(1, state.col_part)
+    shift = torch().where(live, 0.5 * (_log2(a) - _log2(b)), 0.0)[:, None]
+    state.rows -= shift
+    state.cols += shift
+
+
+def _mass(roots: Tensor, weights: Tensor) -> Tensor:
+    """The mass `<a, mu>`, from the roots of a."""
+    return (roots.square() * weights).sum(1)
 
 
 def _root(logarithm: Tensor) -> Tensor:
@@ -153,8 +130,7 @@ def _above(state: _State) -> Tensor:
     """Equation (4): `b_j = max_i h_ij^2 / a_i`, then `a_i = max_j h_ij^2 / b_j`, in roots."""
     across = (state.h * _root(-state.rows)[:, :, None]).amax(1)
     back = (state.h * _inverse(across)[:, None, :]).amax(2)
-    a, b = _by_part(state, back.square(), across.square())
-    return (a * b).sqrt().sum(1)
+    return (_mass(back, state.mu) * _mass(across, state.nu)).sqrt()
 
 
 def _below(state: _State) -> Tensor:

@@ -6,8 +6,7 @@ one walk:
 
     rows from the sums that the last walk left;  for each tile: columns, then their share of the next sums
 
-Potentials of the longer side lie in memory. A pair whose kernel falls apart is not given a constant for
-each part here: what that leaves open goes on in float64, in the padded batch.
+Potentials of the longer side lie in memory.
 """
 
 from __future__ import annotations

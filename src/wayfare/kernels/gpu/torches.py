@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wayfare.errors import InputError, MissingExtraError
 from wayfare.extras import require
 
-__all__ = ["exact_products", "free_bytes", "is_out_of_memory", "open_device", "torch"]
+__all__ = [
+    "RELIEFS",
+    "exact_products",
+    "fetch",
+    "free_bytes",
+    "is_out_of_memory",
+    "open_device",
+    "relieve",
+    "send",
+    "torch",
+]
+
+Tensor = Any
 
 _lock = threading.Lock()
 _holders = 0
@@ -20,6 +35,12 @@ _before = "highest"
 CPU_BYTES = 256 * 2**20
 
 INSTALL = "pip install 'wayfare[gpu]'"
+ONLY = {"metric": "wfr", "mode": "exact"}  # what runs on a GPU, of what a caller may choose
+
+ALIGNED = 16  # bytes at a multiple of which each array of a transfer begins
+
+# What gives memory of the device back when it is short; each tells whether it had any.
+RELIEFS: list[Callable[[], bool]] = []
 
 
 @cache
@@ -28,11 +49,11 @@ def torch() -> Any:
     return require("torch", extra="gpu")
 
 
-def open_device(name: str) -> Any:
-    """The CUDA device called "cuda" or "cuda:1", or what is missing for it.
+def open_device(name: str, **asked: str) -> Any:
+    """The CUDA device called "cuda" or "cuda:1", or what is missing for it; the same at every door.
 
-    Raises `MissingExtraError` without PyTorch, and `InputError` for another name or where PyTorch
-    sees no such device.
+    `asked` is what is wanted of it, `metric` and `mode`. Raises `InputError` for another name, for what
+    no GPU does and where PyTorch sees no such device, and `MissingExtraError` without PyTorch.
 
     >>> open_device("tpu")
     Traceback (most recent call last):
@@ -42,6 +63,16 @@ def open_device(name: str) -> Any:
     kind, _, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind != "cuda" or (":" in name and not number.isdecimal()):
         raise InputError(f'device: {name!r} came; give "cpu", "cuda", or "cuda:0" and on')
+    for what, given in asked.items():
+        if given != ONLY[what]:
+            raise InputError(
+                f'device: {name!r} came with {what}={given!r}; only "{ONLY[what]}" runs on a GPU'
+            )
+    return _found(name, number)
+
+
+def _found(name: str, number: str) -> Any:
+    """The device of a name that is one."""
     try:
         t = torch()
     except MissingExtraError as error:
@@ -95,3 +126,40 @@ def free_bytes(device: Any) -> int:
         torch().cuda.memory_allocated(device),
     )
     return int(free + reserved - allocated)
+
+
+def relieve() -> bool:
+    """Give back what is only kept for later; tells whether that was anything."""
+    freed = [relief() for relief in RELIEFS]
+    if torch().cuda.is_available():
+        torch().cuda.empty_cache()
+    return any(freed)
+
+
+def send(arrays: Sequence[NDArray[Any]], device: Any) -> list[Tensor]:
+    """Arrays on a device, in one transfer."""
+    t = torch()
+    sizes = [-(-one.nbytes // ALIGNED) * ALIGNED for one in arrays]
+    starts = np.cumsum([0, *sizes])
+    packed = np.empty(starts[-1], np.uint8)
+    spans = [slice(at, at + one.nbytes) for at, one in zip(starts, arrays, strict=False)]
+    for one, span in zip(arrays, spans, strict=True):
+        packed[span] = np.ascontiguousarray(one).reshape(-1).view(np.uint8)
+    there = t.from_numpy(packed).to(device)
+    return [
+        there[span].view(t.from_numpy(np.empty(0, one.dtype)).dtype).reshape(one.shape)
+        for one, span in zip(arrays, spans, strict=True)
+    ]
+
+
+def fetch(tensors: Sequence[Tensor]) -> list[NDArray[Any]]:
+    """Tensors as arrays on the host, in one transfer; the widest numbers come first."""
+    t = torch()
+    flat = [one.contiguous().reshape(-1).view(t.uint8) for one in tensors]
+    packed = t.cat(flat).cpu().numpy()
+    out, start = [], 0
+    for one, bytes_ in zip(tensors, flat, strict=True):
+        kind = t.empty(0, dtype=one.dtype).numpy().dtype
+        out.append(packed[start : start + len(bytes_)].view(kind).reshape(tuple(one.shape)))
+        start += len(bytes_)
+    return out
