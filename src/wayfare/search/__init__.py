@@ -5,6 +5,7 @@ request.py    what is searched for, and how long it may take
 parts.py      one collection in one search
 cascade.py    WFR: bound, narrow, solve
 proof.py      what is proven of the answer, and its order
+rounds.py     many queries against documents on a GPU, step by step
 on_device.py  WFR for many queries at once on a GPU
 closed.py     Hellinger, and WFR from the zero measure
 balanced.py   WMD: bound, narrow, transport

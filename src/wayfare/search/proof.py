@@ -148,16 +148,33 @@ def _candidates(narrowed: list[Narrowed], request: Request, ids: Ids) -> list[_C
 
 def _share(candidates: list[_Candidate]) -> None:
     """Give copies of a document the same bounds: solves of theirs may have rounded another way."""
-    by_size: dict[tuple[int, float], list[_Candidate]] = {}
-    for one in candidates:
-        by_size.setdefault(one.size, []).append(one)
-    for alike in by_size.values():
-        while len(alike) > 1:
-            copies = [one for one in alike if one.same_as(alike[0])]
-            alike = [one for one in alike if one not in copies]
-            lower, upper = max(one.lower for one in copies), min(one.upper for one in copies)
-            for one in copies:
-                one.narrow(min(lower, upper), upper)
+    for near in _runs(candidates):
+        by_size: dict[tuple[int, float], list[_Candidate]] = {}
+        for one in near if len(near) > 1 else []:
+            by_size.setdefault(one.size, []).append(one)
+        for alike in by_size.values():
+            _share_alike(alike)
+
+
+def _runs(candidates: list[_Candidate]) -> list[list[_Candidate]]:
+    """Those whose intervals hang together: copies are in one of them, up to rounding."""
+    runs: list[list[_Candidate]] = []
+    reach = 0.0
+    for one in sorted(candidates, key=lambda one: one.lower):
+        if not runs or one.lower > reach * (1 + LEVEL):
+            runs.append([])
+        runs[-1].append(one)
+        reach = max(reach, one.upper)
+    return runs
+
+
+def _share_alike(alike: list[_Candidate]) -> None:
+    while len(alike) > 1:
+        copies = [one for one in alike if one.same_as(alike[0])]
+        alike = [one for one in alike if one not in copies]
+        lower, upper = max(one.lower for one in copies), min(one.upper for one in copies)
+        for one in copies:
+            one.narrow(min(lower, upper), upper)
 
 
 def _order(one: _Candidate) -> tuple[float, Any]:
