@@ -22,10 +22,11 @@ from wayfare.ground import check_eta, cosines, costs, distances
 from wayfare.measure import Measure, check_same_space
 from wayfare.solution import Certificate, Plan, Solution, Status, Work
 
-__all__ = ["hellinger", "network_simplex", "rwmd", "wcd", "wmd", "wmd_wfr_cost"]
+__all__ = ["hellinger", "network_simplex", "rwmd", "wcd", "wmd", "wmd_value", "wmd_wfr_cost"]
 
 Array = NDArray[np.float64]
 
+MOST_PIVOTS = 10_000_000
 EQUAL_MASS = 1e-6  # relative; beyond it the measures are not each other's transport
 
 
@@ -146,7 +147,7 @@ def _transport(
     mu, nu = first.weights[rows] / first.mass, second.weights[cols] / second.mass
     cost = cost_of(first.points[rows], second.points[cols])
     plan, phi, psi = network_simplex(mu, nu, cost)
-    upper = mass * float(np.sum(cost[plan > 0] * plan[plan > 0]))
+    upper = mass * _price(plan, cost)
     lower = mass * float(phi @ mu + psi @ nu) if np.isfinite(upper) else float("inf")
     full_phi, full_psi = np.zeros(len(first)), np.zeros(len(second))
     full_phi[rows], full_psi[cols] = phi, psi
@@ -175,21 +176,48 @@ def network_simplex(mu: Array, nu: Array, cost: Array) -> tuple[Array, Array, Ar
     it can be avoided: mass on it could otherwise be led round a cycle of at most 2 min(m, n) allowed
     arcs. Whether the plan still uses one decides feasibility; the number enters no result.
     """
-    from ot.lp import emd
-
     finite = np.isfinite(cost)
-    highest = float(cost[finite].max(initial=0.0))
-    price = (2 * min(cost.shape) + 1) * max(highest, 1.0)
-    plan, log = emd(mu, nu, np.where(finite, cost, price), numItermax=10_000_000, log=True)
-    if log["warning"] is not None:
-        raise RuntimeError(f"POT's network simplex did not finish: {log['warning']}")
-    # Arcs that hold nothing but what rounding left there are empty.
-    plan[~finite & (plan < 1e-12)] = 0.0
-    phi = np.asarray(log["u"])
+    if finite.all():
+        plan, phi = _simplex(mu, nu, cost)
+    else:
+        highest = float(cost[finite].max(initial=0.0))
+        price = (2 * min(cost.shape) + 1) * max(highest, 1.0)
+        plan, phi = _simplex(mu, nu, np.where(finite, cost, price))
+        # Arcs that hold nothing but what rounding left there are empty.
+        plan[~finite & (plan < 1e-12)] = 0.0
     with np.errstate(invalid="ignore"):
         psi = (cost - phi[:, None]).min(axis=0)
         phi = (cost - psi).min(axis=1)
     return plan, phi, psi
+
+
+def _simplex(mu: Array, nu: Array, cost: Array) -> tuple[Array, Array]:
+    """POT's solver without the checks and the copies around it, which take longer than small problems."""
+    from ot.lp.emd_wrap import check_result, emd_c
+
+    nu = nu * (mu.sum() / nu.sum())
+    plan, _, phi, _, code = emd_c(mu, nu, np.ascontiguousarray(cost), MOST_PIVOTS, 1)
+    if (warning := check_result(code)) is not None:
+        raise RuntimeError(f"POT's network simplex did not finish: {warning}")
+    return plan, np.asarray(phi)
+
+
+def _price(plan: Array, cost: Array) -> float:
+    """`<cost, plan>`, where nothing at infinite cost costs nothing."""
+    used = plan > 0
+    return float(np.sum(cost[used] * plan[used]))
+
+
+def wmd_value(first: Measure, second: Measure) -> float:
+    """The value of `wmd`, to the last bit, of measures with mass where that is all that is wanted.
+
+    >>> wmd_value(Measure([[0.0]], [1.0]), Measure([[3.0]], [1.0]))
+    3.0
+    """
+    rows, cols = np.flatnonzero(first.weights), np.flatnonzero(second.weights)
+    mu, nu = first.weights[rows] / first.mass, second.weights[cols] / second.mass
+    cost = distances(first.points[rows], second.points[cols])
+    return first.mass * _price(_simplex(mu, nu, cost)[0], cost)
 
 
 def _plan(

@@ -10,6 +10,7 @@ no exp(-gamma D(x, y)) is. Any linear model may follow.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.ground import check_tol, distances
-from wayfare.learn.documents import Tokenize, encode, eta_of
+from wayfare.learn.documents import encode, eta_of
 from wayfare.learn.nearest import check_device
 from wayfare.learn.transformer import DocumentTransformer, check_count, rows_of
 from wayfare.many import Documents, Scratch
@@ -36,6 +37,7 @@ Words = Literal["data", "box"]
 UNIT_LENGTH = 1e-3  # how far from 1 the length of a unit vector may be
 
 
+@dataclass(eq=False, repr=False)
 class WordMoversEmbedding(DocumentTransformer):
     """Vectors of documents from their distances to `n_components` random ones.
 
@@ -59,38 +61,14 @@ class WordMoversEmbedding(DocumentTransformer):
     ((3, 4), True, True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 512,
-        *,
-        gamma: float = 1.0,
-        d_max: int = 6,
-        words: Words = "data",
-        metric: Literal["wfr", "wmd"] = "wfr",
-        eta: float | None = None,
-        tol: float = 1e-3,
-        weighting: Any = "nbow",
-        vectors: Any = None,
-        tokenizer: Tokenize | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        progress: bool | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.d_max = d_max
-        self.words = words
-        self.metric = metric
-        self.eta = eta
-        self.tol = tol
-        self.weighting = weighting
-        self.vectors = vectors
-        self.tokenizer = tokenizer
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.progress = progress
+    n_components: int = 512
+    _: KW_ONLY
+    gamma: float = 1.0
+    d_max: int = 6
+    words: Words = "data"
+    metric: Literal["wfr", "wmd"] = "wfr"
+    eta: float | None = None
+    device: str = "cpu"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the random documents; `y` is ignored."""

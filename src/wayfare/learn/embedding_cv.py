@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from typing import Any, Literal, Self
 
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from wayfare.errors import InputError
-from wayfare.learn.documents import Tokenize, check_labels
+from wayfare.learn.documents import check_labels
 from wayfare.learn.embedding import WordMoversEmbedding, Words
 from wayfare.learn.transformer import DocumentTransformer
 from wayfare.progress import Progress
@@ -22,6 +23,7 @@ __all__ = ["WordMoversEmbeddingCV"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class WordMoversEmbeddingCV(DocumentTransformer):
     """`WordMoversEmbedding` with `gamma`, `d_max` and `eta` chosen by cross-validation of a classifier.
 
@@ -40,42 +42,16 @@ class WordMoversEmbeddingCV(DocumentTransformer):
     (1, 16)
     """
 
-    def __init__(
-        self,
-        n_components: int = 512,
-        *,
-        gammas: Sequence[float] = (0.3, 1.0, 3.0, 10.0),
-        d_maxs: Sequence[int] = (3, 6, 12),
-        etas: Sequence[float | None] = (None,),
-        classifier: Any = None,
-        cv: Any = 5,
-        words: Words = "data",
-        metric: Literal["wfr", "wmd"] = "wfr",
-        tol: float = 1e-3,
-        weighting: Any = "nbow",
-        vectors: Any = None,
-        tokenizer: Tokenize | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        progress: bool | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.gammas = gammas
-        self.d_maxs = d_maxs
-        self.etas = etas
-        self.classifier = classifier
-        self.cv = cv
-        self.words = words
-        self.metric = metric
-        self.tol = tol
-        self.weighting = weighting
-        self.vectors = vectors
-        self.tokenizer = tokenizer
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.progress = progress
+    n_components: int = 512
+    _: KW_ONLY
+    gammas: Sequence[float] = (0.3, 1.0, 3.0, 10.0)
+    d_maxs: Sequence[int] = (3, 6, 12)
+    etas: Sequence[float | None] = (None,)
+    classifier: Any = None
+    cv: Any = 5
+    words: Words = "data"
+    metric: Literal["wfr", "wmd"] = "wfr"
+    device: str = "cpu"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose by cross-validation, and keep the random documents of the chosen setting."""

@@ -24,6 +24,7 @@ The vectors are (1) and these roots, times eta sqrt(2), without the constant (sq
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -35,7 +36,7 @@ from wayfare import wfr
 from wayfare.corpus import Corpus
 from wayfare.errors import InputError
 from wayfare.ground import check_tol, cosines, distances
-from wayfare.learn.documents import Tokenize, encode, eta_of
+from wayfare.learn.documents import encode, eta_of
 from wayfare.learn.transformer import DocumentTransformer, check_count, rows_of
 from wayfare.measure import Measure
 
@@ -48,6 +49,7 @@ MOST_WORDS = 20_000
 MOST_DOCUMENTS = 2_000  # whose vectors are held at full length, for the principal components
 
 
+@dataclass(eq=False, repr=False)
 class LinearWFREmbedding(DocumentTransformer):
     """Vectors whose Euclidean distance approximates the WFR distance, for any vector database.
 
@@ -72,30 +74,11 @@ class LinearWFREmbedding(DocumentTransformer):
     ((3, 1032), True)
     """
 
-    def __init__(
-        self,
-        reference: int | Measure = 64,
-        *,
-        n_components: int | None = None,
-        eta: float | None = None,
-        tol: float = 1e-2,
-        weighting: Any = "nbow",
-        vectors: Any = None,
-        tokenizer: Tokenize | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.reference = reference
-        self.n_components = n_components
-        self.eta = eta
-        self.tol = tol
-        self.weighting = weighting
-        self.vectors = vectors
-        self.tokenizer = tokenizer
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    reference: int | Measure = 64
+    _: KW_ONLY
+    n_components: int | None = None
+    eta: float | None = None
+    tol: float = 1e-2
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Place the reference, and find principal components where they are wanted; `y` is ignored."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,22 @@ __all__ = ["DocumentTransformer", "check_count", "rows_of"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class DocumentTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Reads texts, lists of words, a `Corpus` or measures, and gives each a row of numbers."""
+    """Reads texts, lists of words, a `Corpus` or measures, and gives each a row of numbers.
 
-    weighting: Any
-    vectors: Any
-    tokenizer: Tokenize | None
-    _n_features_out: int
+    As data classes, the estimators state each setting once, and share those that are one idea.
+    """
+
+    _: KW_ONLY
+    tol: float = 1e-3
+    weighting: Any = "nbow"
+    vectors: Any = None
+    tokenizer: Tokenize | None = None
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: bool | None = None
+    _n_features_out: int = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

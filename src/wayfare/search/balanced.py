@@ -4,7 +4,7 @@
     2  the likeliest    the query's words, each to its nearest; then potentials and a plan by
                         annealed Sinkhorn: the first k proven upper bounds        relax, transport_bounds
     3  what is left     the same
-    4  what is left     exact transport, nearest first                            wmd
+    4  what is left     exact transport, nearest first                            wmd_value
 
 A document is dropped as soon as its lower bound passes the k-th smallest upper bound so far, or the
 radius. Nothing is dropped for another reason, which is why the answer is exact.
@@ -26,7 +26,7 @@ from wayfare.search.hits import Hits, SearchWork
 from wayfare.search.parts import limit_of
 from wayfare.search.request import Budget, Ids, Request
 from wayfare.search.spans import Spans
-from wayfare.wmd import EQUAL_MASS, wmd
+from wayfare.wmd import EQUAL_MASS, wmd_value
 
 __all__ = ["search_wmd"]
 
@@ -181,7 +181,7 @@ def _transport(
             break
         number = int(np.searchsorted(starts, at, side="right")) - 1
         document = parts[number].documents.measure(int(at - starts[number]))
-        lower[at] = upper[at] = wmd(query, document).value
+        lower[at] = upper[at] = wmd_value(query, document) if query.mass else 0.0
         solved[at] = True
         budget.solved += 1
     inside = np.flatnonzero(upper <= limit_of(cut, _least(upper, request.k)))

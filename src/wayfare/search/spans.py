@@ -169,14 +169,18 @@ class Spans:
         beyond = _beyond(table, query.points)
         found = _columns_of(documents).find([query.points], beyond)[0]
         length, width = len(found[0]), -(-len(found) // 16) * 16
-        columns = scratch("span columns", (width, length), np.uint16)
-        for row, column in zip(columns, found, strict=False):
-            row[:] = column
-        columns[len(found) :] = codes.FARTHEST
         near = scratch("spans", (length, width), np.uint16)
-        codes.interleave(columns.view(np.uint64), near.view(np.uint64))
         least = np.empty(length, np.uint16)
-        codes.column_minima(columns[: len(found)], least)
+        # Some words at a time: what is copied is still in cache when it is turned.
+        block = scratch("span columns", (width, BLOCK), np.uint16)
+        block[len(found) :] = codes.FARTHEST
+        for start in range(0, length, BLOCK):
+            some = slice(start, min(start + BLOCK, length))
+            part = block[:, : some.stop - start]
+            for row, column in zip(part, found, strict=False):
+                row[:] = column[some]
+            codes.interleave(part.view(np.uint64), near[some].view(np.uint64))
+            codes.column_minima(part[: len(found)], least[some])
         grid = _Grid.of(table, beyond)
         nearest = np.empty(len(documents.points))
         np.multiply(least[: len(nearest)], grid.unit, out=nearest)

@@ -39,9 +39,9 @@ __all__ = ["Work", "relax", "transport_bounds", "workspace"]
 WEIGHT, LOG_W, POTENTIAL, LOG_U, SCALE, SUMS, SPARE, REST = range(8)
 
 # Sweeps at each eps, from a twelfth of the largest cost by halves, until it is small beside the value.
-SWEEPS = np.array([6, 8, 12, 16, 24, 32, 32])
+SWEEPS = np.array([3, 5, 8, 12, 16, 24, 24])
 FIRST, SHARP = 12.0, 0.016
-OVER_RELAXATION = 1.5
+OVER_RELAXATION = 1.7
 TINY, FAR, LONGEST = 1e-30, 1e18, 60
 LOG2E = 1.4426950408889634
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, Self
+from os import PathLike
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,12 +34,30 @@ __all__ = ["SupervisedTransport"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class SupervisedTransport(TransformerMixin, VotingNeighbours):
     """The learner under `SupervisedWMD` and `SupervisedWFR`, which say what a distance is."""
 
-    vectors: Any
-    weighting: Any
-    tokenizer: Tokenize | None
+    k: int | None = None
+    _: KW_ONLY
+    n_components: int | None = None
+    init: Literal["centroids", "pca", "identity"] = "centroids"
+    pool: int = 200
+    batch_size: int = 32
+    max_iter: int = 200
+    learning_rate: float = 0.02
+    weight_range: tuple[float, float] = (0.01, 10.0)
+    validation_fraction: float = 0.2
+    check_every: int = 10
+    patience: int = 5
+    warm_start: bool = False
+    checkpoint: str | PathLike[str] | None = None
+    vectors: Any = None
+    weighting: Any = "nbow"
+    tokenizer: Tokenize | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    progress: bool | None = None
 
     @abstractmethod
     def _rows(self, corpus: Corpus) -> Rows:
@@ -80,31 +100,30 @@ class SupervisedTransport(TransformerMixin, VotingNeighbours):
         return self
 
     def _lesson(self, corpus: Corpus, classes: NDArray[np.int64]) -> Lesson:
-        asked: Any = self
-        seed = int(check_random_state(asked.random_state).randint(2**31 - 1))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows = self._rows(corpus)
         return Lesson(
             rows,
             classes,
-            divide(classes, asked.validation_fraction, seed),
+            divide(classes, self.validation_fraction, seed),
             self._transport(corpus, rows),
-            asked.pool,
+            self.pool,
             Schedule(
-                max_iter=asked.max_iter,
-                batch_size=asked.batch_size,
-                learning_rate=asked.learning_rate,
-                check_every=asked.check_every,
-                patience=asked.patience,
+                max_iter=self.max_iter,
+                batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                check_every=self.check_every,
+                patience=self.patience,
                 seed=seed,
-                weight_range=asked.weight_range,
+                weight_range=self.weight_range,
             ),
-            count_jobs(asked.n_jobs),
-            asked.progress,
+            count_jobs(self.n_jobs),
+            self.progress,
         )
 
     def _learnt_before(self, corpus: Corpus) -> Parameters | None:
         """What the fit before this one learnt, for the words of now, where `warm_start` asks for it."""
-        if not getattr(self, "warm_start", False) or not hasattr(self, "components_"):
+        if not self.warm_start or not hasattr(self, "components_"):
             return None
         if self.components_.shape[1] != corpus.dim:
             raise InputError(
@@ -116,8 +135,7 @@ class SupervisedTransport(TransformerMixin, VotingNeighbours):
 
     def _learn(self, lesson: Lesson, before: Parameters | None) -> Course:
         """From the checkpoint if there is one, else from what was learnt before, else anew."""
-        asked: Any = self
-        path, first = asked.checkpoint, lesson.first(asked.init, asked.n_components)
+        path, first = self.checkpoint, lesson.first(self.init, self.n_components)
         course, save = None, None
         if path is not None:
             decided = settings.deciding(self) | {"seed": lesson.schedule.seed}
@@ -127,20 +145,17 @@ class SupervisedTransport(TransformerMixin, VotingNeighbours):
                 partial(checkpoint.save, path, stamp),
             )
         if course is None:
-            at = before or (lesson.better_start(first) if asked.init == "centroids" else first)
+            at = before or (lesson.better_start(first) if self.init == "centroids" else first)
             course = Course.start(at, lesson.temperature(at))
         return lesson.run(course, save)
 
     def _choose(self, lesson: Lesson, at: Parameters) -> None:
-        """Take the k that errs least on the validation part, the smallest of equals; or the one asked."""
-        asked: Any = self
+        """Take the k that errs least on the validation part, the smallest of equals; or the one self."""
         self.validation_errors_ = np.empty(0)
         if len(lesson.parts.validation):
             self.validation_errors_ = lesson.errors(at)
-        chosen = asked.k
-        if chosen is None:
-            chosen = int(np.argmin(self.validation_errors_)) + 1
-        self.k_ = int(chosen)
+        best = np.argmin(self.validation_errors_) + 1 if self.k is None else self.k
+        self.k_ = int(best)
 
     # -- using what was learnt --------------------------------------------------------------
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from os import PathLike
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.corpus import Corpus
-from wayfare.learn.documents import Tokenize, eta_of
+from wayfare.learn.documents import eta_of
 from wayfare.learn.nearest import Neighbours, Space, nearest
 from wayfare.learn.supervised.estimator import SupervisedTransport
 from wayfare.learn.supervised.parameters import Rows
@@ -19,6 +19,7 @@ from wayfare.measure import Measure
 __all__ = ["SupervisedWFR"]
 
 
+@dataclass(eq=False, repr=False)
 class SupervisedWFR(SupervisedTransport):
     """WFR learnt from labels: the learner of `SupervisedWMD` on the objective J, and k-NN under it.
 
@@ -47,54 +48,10 @@ class SupervisedWFR(SupervisedTransport):
 
     metric = "wfr"
 
-    def __init__(
-        self,
-        k: int | None = None,
-        *,
-        eta: float | None = None,
-        n_components: int | None = None,
-        init: Literal["centroids", "pca", "identity"] = "centroids",
-        mass: Literal["keep", "free"] = "keep",
-        tol: float = 1e-3,
-        pool: int = 200,
-        batch_size: int = 32,
-        max_iter: int = 200,
-        learning_rate: float = 0.02,
-        weight_range: tuple[float, float] = (0.01, 10.0),
-        validation_fraction: float = 0.2,
-        check_every: int = 10,
-        patience: int = 5,
-        warm_start: bool = False,
-        checkpoint: str | PathLike[str] | None = None,
-        vectors: Any = None,
-        weighting: Any = "nbow",
-        tokenizer: Tokenize | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.eta = eta
-        self.k = k
-        self.n_components = n_components
-        self.init = init
-        self.mass = mass
-        self.tol = tol
-        self.pool = pool
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.weight_range = weight_range
-        self.validation_fraction = validation_fraction
-        self.check_every = check_every
-        self.patience = patience
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.vectors = vectors
-        self.weighting = weighting
-        self.tokenizer = tokenizer
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    eta: float | None = None
+    mass: Literal["keep", "free"] = "keep"
+    tol: float = 1e-3
 
     def _rows(self, corpus: Corpus) -> Rows:
         points = corpus.points.astype(np.float64)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from os import PathLike
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayfare.corpus import Corpus
-from wayfare.learn.documents import Tokenize
 from wayfare.learn.nearest import Neighbours
 from wayfare.learn.supervised.estimator import SupervisedTransport
 from wayfare.learn.supervised.initial import word_variance
@@ -28,6 +27,7 @@ FINE = 1e-4  # by how much a plan may miss the masses once neighbours are wanted
 FINE_SWEEPS = 5_000
 
 
+@dataclass(eq=False, repr=False)
 class SupervisedWMD(SupervisedTransport):
     """The supervised Word Mover's Distance of Huang et al. (2016), and k-NN under it.
 
@@ -68,54 +68,10 @@ class SupervisedWMD(SupervisedTransport):
 
     metric = "wmd"
 
-    def __init__(
-        self,
-        k: int | None = None,
-        *,
-        n_components: int | None = None,
-        init: Literal["centroids", "pca", "identity"] = "centroids",
-        solver: Literal["entropic", "exact"] = "entropic",
-        cost: Literal["squared", "euclidean"] = "squared",
-        regularization: float = 10.0,
-        pool: int = 200,
-        batch_size: int = 32,
-        max_iter: int = 200,
-        learning_rate: float = 0.02,
-        weight_range: tuple[float, float] = (0.01, 10.0),
-        validation_fraction: float = 0.2,
-        check_every: int = 10,
-        patience: int = 5,
-        warm_start: bool = False,
-        checkpoint: str | PathLike[str] | None = None,
-        vectors: Any = None,
-        weighting: Any = "nbow",
-        tokenizer: Tokenize | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.k = k
-        self.n_components = n_components
-        self.init = init
-        self.solver = solver
-        self.cost = cost
-        self.regularization = regularization
-        self.pool = pool
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.weight_range = weight_range
-        self.validation_fraction = validation_fraction
-        self.check_every = check_every
-        self.patience = patience
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.vectors = vectors
-        self.weighting = weighting
-        self.tokenizer = tokenizer
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    solver: Literal["entropic", "exact"] = "entropic"
+    cost: Literal["squared", "euclidean"] = "squared"
+    regularization: float = 10.0
 
     def _rows(self, corpus: Corpus) -> Rows:
         """All documents at mass one: nothing here changes mass."""
