@@ -17,7 +17,8 @@ from small_texts import LABELS, TEXTS
 from wayfare import Corpus, Measure, pairwise
 from wayfare.errors import FormatError, InputError
 from wayfare.learn import SupervisedWFR, SupervisedWMD, WFRNeighborsClassifier
-from wayfare.learn.supervised.lesson import divide
+from wayfare.learn.supervised.lesson import Lesson, divide
+from wayfare.learn.supervised.objective import TransportLoss
 from wayfare.learn.supervised.parameters import Parameters, Rows
 from wayfare.learn.supervised.pools import Pools
 
@@ -91,6 +92,31 @@ def test_every_start_learns(kind, init, corpus):
     weights = np.exp(learner.log_weights_)
     assert weights.min() >= low * (1 - 1e-12)
     assert weights.max() <= high * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_start_of_the_centroids_is_kept_where_the_validation_part_errs_no_more(
+    kind, corpus, monkeypatch
+):
+    codes = np.unique(LABELS, return_inverse=True)[1].astype(np.int64)
+    lesson = model(kind)._lesson(corpus, codes)
+    good = lesson.first("identity", None)
+    bad = Parameters(np.zeros_like(good.map), good.log_weights)
+    assert lesson.errors(bad).mean() > lesson.errors(good).mean()
+    seen, verdict = [], TransportLoss.verdict
+
+    def watched(self, at, anchors):
+        seen.extend(anchors)
+        return verdict(self, at, anchors)
+
+    monkeypatch.setattr(TransportLoss, "verdict", watched)
+    for learnt, first in ((good, bad), (bad, good), (good, good)):
+        monkeypatch.setattr(Lesson, "_centroids", lambda self, at, learnt=learnt: learnt)
+        assert lesson.better_start(first) is good
+    # Nobody else was asked, and nobody who judges was a neighbour.
+    assert {anchor.document for anchor in seen} == set(lesson.parts.validation)
+    neighbours = set(np.concatenate([anchor.neighbours for anchor in seen]))
+    assert neighbours <= set(lesson.parts.training)
 
 
 @pytest.mark.parametrize("kind", BOTH)
