@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,12 +52,19 @@ class Objective(Protocol):
 
 
 class _Pull(NamedTuple):
-    """What one anchor adds to the derivatives: at distinct points, and at distinct entries."""
+    """What one anchor adds to the derivatives.
+
+    `cross` is `sum_wi W_wi y_i x_w'` over words x and the anchor's own y before the map, with W the
+    derivatives by their squared distances; `by_word` and `by_own` are the sums of W's rows and columns.
+    """
 
     loss: float
     short: int
-    points: NDArray[np.int32]
-    by_point: Array
+    words: NDArray[np.int32]
+    by_word: Array
+    own: NDArray[np.int32]
+    by_own: Array
+    cross: Array
     entries: Picks
     by_entry: Array
 
@@ -72,11 +79,10 @@ class _Meeting(NamedTuple):
     used: NDArray[np.int32]
 
 
-def mapped_documents(rows: Rows, at: Parameters) -> Documents:
-    """All documents as the parameters make them."""
-    return Documents(
-        Points(at.points(rows.points)), rows.indptr, rows.indices, reweigh(rows, at.word_weights)
-    )
+def mapped_documents(rows: Rows, at: Parameters, dtype: Any) -> Documents:
+    """All documents as the parameters make them, with points in the precision that is worked in."""
+    points = at.points(rows.points).astype(dtype, copy=False)
+    return Documents(Points(points), rows.indptr, rows.indices, reweigh(rows, at.word_weights))
 
 
 @dataclass(frozen=True)
@@ -90,27 +96,36 @@ class TransportLoss:
     n_jobs: int = 1
 
     def gradient(self, at: Parameters, anchors: Sequence[Anchor]) -> tuple[float, Gradient]:
-        """See `Objective`."""
-        documents = mapped_documents(self.rows, at)
-        by_point, by_weight = np.zeros(documents.points.shape), np.zeros(len(self.rows.weights))
-        loss = 0.0
+        """See `Objective`.
+
+        With `D = sum W_wi |A (x_w - y_i)|^2` to first order, the derivative by A is
+
+            2 A sum_wi W_wi (x_w - y_i) (x_w - y_i)',
+
+        and only the cross terms of that sum are apart for each anchor: one product each.
+        """
+        dtype, points = self.transport.dtype, self.rows.points
+        documents, light = mapped_documents(self.rows, at, dtype), points.astype(dtype, copy=False)
+        diagonal, cross = np.zeros(len(points)), np.zeros((points.shape[1], points.shape[1]))
+        by_weight, loss = np.zeros(len(self.rows.weights)), 0.0
 
         def pull(anchor: Anchor) -> _Pull:
-            return self._pull(documents, anchor)
+            return self._pull(documents, light, anchor)
 
         with one_blas_thread():
             for part in in_threads(pull, anchors, self.n_jobs):
                 loss += part.loss
-                by_point[part.points] += part.by_point
+                diagonal[part.words] += part.by_word
+                diagonal[part.own] += part.by_own
+                cross += part.cross
                 by_weight[part.entries] += part.by_entry
-        by_point /= len(anchors)
-        by_weight /= len(anchors)
-        by_word = by_log_weights(self.rows, at.word_weights, by_weight)
-        return loss / len(anchors), Gradient(by_point.T @ self.rows.points, by_word)
+        moment = (points * diagonal[:, None]).T @ points - cross - cross.T
+        by_word = by_log_weights(self.rows, at.word_weights, by_weight / len(anchors))
+        return loss / len(anchors), Gradient(at.map @ moment * (2 / len(anchors)), by_word)
 
     def verdict(self, at: Parameters, anchors: Sequence[Anchor]) -> Verdict:
         """See `Objective`."""
-        documents = mapped_documents(self.rows, at)
+        documents = mapped_documents(self.rows, at, self.transport.dtype)
 
         def judge(anchor: Anchor) -> Array:
             return self._meeting(documents, anchor).slopes.values
@@ -144,31 +159,29 @@ class TransportLoss:
         slopes = self.transport.slopes(some, query, scratch)
         return _Meeting(some, query, slopes, entries, used)
 
-    def _pull(self, documents: Documents, anchor: Anchor) -> _Pull:
+    def _pull(self, documents: Documents, points: NDArray[Any], anchor: Anchor) -> _Pull:
         from wayfare.kernels.cpu.slopes import add_by_word
 
         some, query, slopes, entries, used = self._meeting(documents, anchor)
         loss, by_value = loss_of(slopes.values, self._same(anchor), self.temperature)
         pulled = np.zeros((len(used), len(query.weights)), slopes.by_squared.dtype)
         add_by_word(slopes.by_squared, by_value, some.indptr, some.indices, pulled)
-        # dL/dz_i = sum_j 2 W_ij (z_i - z_j), with W the derivatives by the squared distances.
-        words, points = (p.astype(pulled.dtype, copy=False) for p in (some.points, query.points))
-        by_word = 2 * (pulled.sum(axis=1)[:, None] * words - pulled @ points)
-        by_own = 2 * (pulled.sum(axis=0)[:, None] * points - pulled.T @ words)
         start, stop = documents.indptr[anchor.document], documents.indptr[anchor.document + 1]
         mine = documents.indices[start:stop]
-        met = query.own >= 0
-        by_word[query.own[met]] += by_own[met]
+        by_entry = np.concatenate(
+            [
+                slopes.by_entry * np.repeat(by_value, np.diff(some.indptr)),
+                by_value @ slopes.by_query,
+            ]
+        )
         return _Pull(
             loss,
             slopes.short,
-            np.concatenate([used, mine[~met]]),
-            np.concatenate([by_word, by_own[~met]]).astype(np.float64),
+            used,
+            pulled.sum(axis=1, dtype=np.float64),
+            mine,
+            pulled.sum(axis=0, dtype=np.float64),
+            points[mine].T @ (pulled.T @ points[used]),
             np.concatenate([entries, np.arange(start, stop)]),
-            np.concatenate(
-                [
-                    slopes.by_entry * np.repeat(by_value, np.diff(some.indptr)),
-                    by_value @ slopes.by_query,
-                ]
-            ),
+            by_entry,
         )

@@ -71,6 +71,10 @@ class Balanced(Protocol):
 class Transport(Protocol):
     """A distance between documents with known derivatives."""
 
+    @property
+    def dtype(self) -> Any:
+        """The precision that it works in."""
+
     def slopes(self, documents: Documents, query: Query, scratch: Scratch) -> Slopes:
         """`Slopes` of the query against each of the documents, none of them the zero measure."""
 
@@ -162,10 +166,11 @@ class Exact:
     """Balanced transport as it is, by the network simplex: slower, and not smooth."""
 
     euclidean: bool = False
+    dtype: Any = np.float64
 
     def slopes(self, documents: Documents, query: Query, scratch: Scratch) -> Slopes:
         """See `Transport`."""
-        cost = squared_distances(documents, query, np.float64)
+        cost = squared_distances(documents, query, self.dtype)
         if self.euclidean:
             np.sqrt(cost, out=cost)
         out = _empty(documents, query, np.float64)
@@ -193,6 +198,11 @@ class Unbalanced:
     eta: float
     tol: float = 1e-3
 
+    @property
+    def dtype(self) -> Any:
+        """Single precision where its rounding is less than what is asked."""
+        return np.float32 if self.tol >= SINGLE_TOL else np.float64
+
     def slopes(self, documents: Documents, query: Query, scratch: Scratch) -> Slopes:
         """See `Transport`."""
         if self.tol < wfr.SINKHORN_TOL:
@@ -200,7 +210,7 @@ class Unbalanced:
         from wayfare.kernels.cpu import batch, jit, slopes
 
         jit.announce_compilation(slopes.differentiate_many)
-        dtype = np.float32 if self.tol >= SINGLE_TOL else np.float64
+        dtype = self.dtype
         table = CosineTable.of(documents.points, dtype).cosines(query.points, self.eta)
         shared = query.own >= 0
         table[query.own[shared], np.flatnonzero(shared)] = 1
