@@ -1,9 +1,13 @@
-"""A sharded index on a Dask cluster beside one index: `python benchmarks/scale.py`.
+"""A sharded index on a Dask cluster beside one index: `python benchmarks/scale.py --folder DIR`.
 
-Both hold the same documents (those of million.py) under the same vectors. Builds one index, then the
-shards with 1, 2 and 4 worker processes; searches a batch of queries by each, all of them new to it;
-checks that the answers are the same; and fits a model of what more documents would cost. The default
-takes about twenty minutes and 8 GB of disk; `--documents 100000` takes two.
+Both hold the same documents (those of million.py) under the same vectors. Parts, each of some minutes:
+
+    documents  write the source                     build   shards, with so many worker processes each
+    one        one index                            search  a batch of queries by each, and the answers
+    bound      the bound that travels, and without  model   cost by documents held, and what follows
+
+`--part` makes one of them and keeps its figures in DIR; without it all are made that are not there yet.
+Every run ends with the tables of all that is kept. `--documents 100000` takes a few minutes in all.
 """
 
 from __future__ import annotations
@@ -12,183 +16,284 @@ import argparse
 import json
 import os
 import shutil
-import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 import wayfare as wf
 from million import queries, texts
+from scaling import fit, measure, tell
 from wayfare import scale
 
 K = 10
+# Worker processes and the threads of each; a cluster is compared with as many threads on one index.
+LAYOUTS = ((1, 1), (1, 2), (2, 1), (4, 1))
+APART = (2, 4)  # workers that hold shards of their own, as on machines of their own
+BATCHES = 2  # batches that are timed, after one that is not
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, required=True, help="where files and figures go")
+    parser.add_argument("--part", choices=list(PARTS), help="(all that are missing)")
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--shards", type=int, default=8)
-    parser.add_argument("--queries", type=int, default=100)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--folder", type=Path, help="where to put the files (a temporary folder)")
+    parser.add_argument("--queries", type=int, default=100, help="in a batch")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of part build")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        run(given, Path(folder))
+    given.folder.mkdir(parents=True, exist_ok=True)
+    kept = given.folder / "figures.json"
+    figures: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
+    settings = [given.documents, given.shards, given.queries]
+    if figures.setdefault("settings", settings) != settings:
+        parser.error(
+            f"--folder: it holds figures of {figures['settings']} documents, shards, queries"
+        )
+    for name in [given.part] if given.part else [name for name in PARTS if name not in figures]:
+        figures[name] = PARTS[name](given, figures.get(name))
+        kept.write_text(json.dumps(figures, indent=1))
+    report(given, figures)
 
 
-def run(given: argparse.Namespace, folder: Path) -> None:
+# -- parts ----------------------------------------------------------------------------------------
+
+
+def documents(given: argparse.Namespace, _: Any) -> dict[str, Any]:
+    path = given.folder / "documents.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for n, text in enumerate(islice(texts(given.documents), given.documents)):
+            file.write(json.dumps({"id": f"d{n:08d}", "text": text}) + "\n")
+    return {"bytes": path.stat().st_size}
+
+
+def one(given: argparse.Namespace, _: Any) -> dict[str, Any]:
+    source, path = given.folder / "documents.jsonl", given.folder / "one"
+    started = time.perf_counter()
+    wf.Index.build_from_file(path, source, id="id", overwrite=True, progress=False).close()
+    return {
+        "seconds": time.perf_counter() - started,
+        "bytes": sum(file.stat().st_size for file in path.iterdir()),
+    }
+
+
+def build(given: argparse.Namespace, before: Any) -> dict[str, Any]:
+    source, found = given.folder / "documents.jsonl", dict(before or {})
+    for count in given.workers:
+        path = given.folder / f"shards-{count}"
+        shutil.rmtree(path, ignore_errors=True)
+        with cluster(count, 1) as client:
+            started = time.perf_counter()
+            scale.build(
+                str(source), path, client=client, shards=given.shards, id="id", progress=False
+            )
+            found[str(count)] = time.perf_counter() - started
+        shutil.rmtree(given.folder / "shards", ignore_errors=True)
+        path.rename(given.folder / "shards")
+    return found
+
+
+def search(given: argparse.Namespace, _: Any) -> dict[str, Any]:
+    asked = batches(given, 1 + BATCHES)
+    found: dict[str, Any] = {"one": {}, "shards": {}}
+    for threads in (1, 2):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+            some = given.folder / "one", asked, threads
+            took, busy, wanted, memory = apart.submit(by_one, *some).result()
+        found["one"][str(threads)] = {"ms": took, "cpu": busy, "memory": memory}
+    layouts = [(*layout, True) for layout in LAYOUTS] + [(count, 1, False) for count in APART]
+    for workers, threads, whole in layouts:
+        with cluster(workers, threads) as client:
+            shards = scale.open(given.folder / "shards", client=client, per_machine=whole)
+            first, took, busy, answers = timed(
+                lambda some, at=shards: at.search(some, k=K),
+                asked,
+                lambda to=client: own_cpu() + sum(to.run(own_cpu).values()),
+            )
+            memory = list(client.run(own_memory).values())
+        found["shards"][f"{workers}x{threads}{'' if whole else ' apart'}"] = {
+            "first_ms": first,
+            "ms": took,
+            "cpu": busy,
+            "memory": [sum(column) for column in zip(*memory, strict=True)],
+            "same": agreement(wanted, answers),
+            "solved": sum(hits.work.solved for hits in answers) / len(answers),
+        }
+    found["one"]["solved"] = sum(hits.work.solved for hits in wanted) / len(wanted)
+    return found
+
+
+def by_one(path: Path, asked: list[list[str]], threads: int) -> Any:
+    with wf.Index.open(path) as index:
+        _, took, busy, answers = timed(
+            lambda some: index.search(some, k=K, n_jobs=threads), asked, own_cpu
+        )
+    return took, busy, answers, own_memory()
+
+
+def bound(given: argparse.Namespace, _: Any) -> dict[str, Any]:
+    """Batches with and without the bound in turn: half of each, so that neither has the harder ones."""
+    warm, *asked = batches(given, 5)
+    found = {}
+    for workers in APART:
+        with cluster(workers, 1) as client:
+            shards = scale.open(given.folder / "shards", client=client, per_machine=False)
+            shards.search(warm, k=K)
+            took, solves = {True: 0.0, False: 0.0}, {True: 0, False: 0}
+            for n, batch in enumerate(asked):
+                sides = (True, False, False, True)
+                started = time.perf_counter()
+                answers = shards.search(batch, k=K, share_bounds=sides[n])
+                took[sides[n]] += (time.perf_counter() - started) * 1e3 / len(batch) / 2
+                # The same queries again, for work that can be compared: it is not timed.
+                again = shards.search(batch, k=K, share_bounds=not sides[n])
+                for side, some in ((sides[n], answers), (not sides[n], again)):
+                    solves[side] += sum(hits.work.solved for hits in some)
+        found[str(workers)] = {
+            "ms": [took[True], took[False]],
+            "solved": [solves[side] / len(asked) / given.queries for side in (True, False)],
+        }
+    return found
+
+
+def model(given: argparse.Namespace, _: Any) -> dict[str, Any]:
+    with cluster(2, 1) as client:
+        return measure(given.folder / "shards", batches(given, 2), client, K)
+
+
+PARTS = {
+    "documents": documents,
+    "one": one,
+    "build": build,
+    "search": search,
+    "bound": bound,
+    "model": model,
+}
+
+
+# -- measuring ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def cluster(workers: int, threads: int) -> Any:
     from distributed import Client, LocalCluster
 
-    source = write(folder / "documents.jsonl", given.documents)
-    print(
-        f"{given.documents:,} documents, {source.stat().st_size / 1e6:,.0f} MB of text; "
-        f"{given.shards} shards; batches of {given.queries} queries, k = {K}; "
-        f"{len(os.sched_getaffinity(0))} cores\n"
-    )
-    asked = list(queries(given.queries * (2 + 2 * len(given.workers))))
-    batches = [asked[n : n + given.queries] for n in range(0, len(asked), given.queries)]
-    warm = batches.pop()
-
-    started = time.perf_counter()
-    one = wf.Index.build_from_file(folder / "one", source, id="id", progress=False)
-    built = time.perf_counter() - started
-    single, answers = searched(one, warm, batches[0])
-    size = sum(path.stat().st_size for path in (folder / "one").iterdir())
-    print(
-        f"{'':28}{'build s':>9}{'docs/s':>9}{'search ms/query':>17}{'to one index':>14}"
-        f"{'the same':>10}"
-    )
-    print(row("one index, 2 threads", given.documents, built, single, single, None))
-    saved = []
-    for n, count in enumerate(given.workers):
-        with (
-            LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=":0") as cluster,
-            Client(cluster) as client,
-        ):
-            started = time.perf_counter()
-            shards = scale.build(
-                str(source),
-                folder / f"shards-{count}",
-                client=client,
-                shards=given.shards,
-                id="id",
-                progress=False,
-            )
-            built = time.perf_counter() - started
-            took, found = searched(shards, warm, batches[0])
-            same = agreement(answers, found)
-            print(
-                row(
-                    f"{count} worker{'s' * (count > 1)}", given.documents, built, took, single, same
-                )
-            )
-            saved.append((count, *bounds_saved(shards, batches[1 + 2 * n], batches[2 + 2 * n])))
-        if count != given.workers[-1]:
-            shutil.rmtree(folder / f"shards-{count}")
-    print("\nthe bound that travels to shards searched later")
-    print(f"{'workers':>8}{'with, ms/query':>16}{'without':>9}{'solves with':>13}{'without':>9}")
-    for count, with_it, without, solves, solves_without in saved:
-        print(f"{count:8}{with_it:16.1f}{without:9.1f}{solves:13,}{solves_without:9,}")
-    model(folder, given, size / given.documents)
+    with (
+        LocalCluster(
+            n_workers=workers, threads_per_worker=threads, memory_limit=0, dashboard_address=":0"
+        ) as local,
+        Client(local) as client,
+    ):
+        yield client
 
 
-def write(path: Path, count: int) -> Path:
-    with path.open("w", encoding="utf-8") as file:
-        for n, text in enumerate(islice(texts(count), count)):
-            file.write(json.dumps({"id": f"d{n:08d}", "text": text}) + "\n")
-    return path
+def batches(given: argparse.Namespace, count: int) -> list[list[str]]:
+    asked, size = queries(given.queries * count), given.queries
+    return [asked[n * size : (n + 1) * size] for n in range(count)]
 
 
-def searched(index, warm: list[str], asked: list[str]) -> tuple[float, list]:
-    """Milliseconds a query of a batch that the index has not seen, after one that it has."""
-    index.search(warm, k=K)
-    started = time.perf_counter()
-    answers = index.search(asked, k=K)
-    return (time.perf_counter() - started) / len(asked) * 1e3, answers
+def timed(answer: Any, asked: list[list[str]], cpu: Any) -> tuple[float, list[float], float, Any]:
+    """Milliseconds a query: of the first batch, which opens everything; of the others; of all cores."""
+    took, found, busy = [], [], 0.0
+    for batch in asked:
+        busy = busy or (cpu() if took else 0.0)
+        started = time.perf_counter()
+        hits = answer(batch)
+        took.append((time.perf_counter() - started) / len(batch) * 1e3)
+        found += hits
+    busy = (cpu() - busy) / sum(map(len, asked[1:])) * 1e3
+    return took[0], took[1:], busy, found
 
 
-def agreement(wanted: list, found: list) -> str:
-    """How many answers have the same ids in the same order; intervals must meet and be proven."""
+def own_cpu() -> float:
+    """Seconds that this process has kept cores busy."""
+    return time.process_time()
+
+
+def own_memory() -> tuple[int, int]:
+    """Bytes that are this process's alone, and all that it has in memory, mapped files too."""
+    import psutil
+
+    told = psutil.Process().memory_full_info()
+    return told.uss, told.rss
+
+
+def agreement(wanted: list[Any], found: list[Any]) -> list[int]:
+    """How many answers have the same ids in the same order; all are proven, and intervals must meet."""
     same = 0
-    for one, other in zip(wanted, found, strict=True):
-        assert one.exact
-        assert other.exact
-        same += one.ids == other.ids
-        at = {id: n for n, id in enumerate(other.ids)}
-        for n, id in enumerate(one.ids):
-            if id in at:
-                assert one.lower[n] <= other.upper[at[id]] * (1 + 1e-12)
-                assert other.lower[at[id]] <= one.upper[n] * (1 + 1e-12)
-    return f"{same}/{len(wanted)}"
+    for first, second in zip(wanted, found, strict=True):
+        assert first.exact
+        assert second.exact
+        same += first.ids == second.ids
+        places = {id: n for n, id in enumerate(second.ids)}
+        for n, id in enumerate(first.ids):
+            if id in places:
+                assert first.lower[n] <= second.upper[places[id]] * (1 + 1e-12)
+                assert second.lower[places[id]] <= first.upper[n] * (1 + 1e-12)
+    return [same, len(wanted)]
 
 
-def bounds_saved(shards, first: list[str], second: list[str]) -> tuple[float, float, int, int]:
-    """A batch with and one without the bound: half of each, so that neither has the harder queries."""
-    half = len(first) // 2
-    took, solves = [0.0, 0.0], [0, 0]
-    for side, batches in enumerate(((first[:half], second[:half]), (first[half:], second[half:]))):
-        for batch in batches:
-            started = time.perf_counter()
-            found = shards.search(batch, k=K, share_bounds=side == 0)
-            took[side] += time.perf_counter() - started
-            solves[side] += sum(hits.work.solved for hits in found)
-    return *(1e3 * t / (2 * half) for t in took), *solves
+# -- telling --------------------------------------------------------------------------------------
 
 
-def row(
-    name: str, documents: int, built: float, took: float, single: float, same: str | None
-) -> str:
-    return (
-        f"{name:28}{built:9.1f}{documents / built:9,.0f}{took:17.1f}{took / single:14.2f}"
-        f"{same or '':>10}"
-    )
-
-
-def model(folder: Path, given: argparse.Namespace, bytes_each: float) -> None:
-    """Fit what a query costs in one index of n documents, and say what that means for many."""
-    sizes = [given.documents // 100, given.documents // 10, given.documents]
-    cost = []
-    asked = list(queries(2 * given.queries))
-    for size in sizes:
-        path = folder / ("one" if size == given.documents else f"one-{size}")
-        if size != given.documents:
-            wf.Index.build(path, texts(size), keep_texts=False, progress=False).close()
-        with wf.Index.open(path) as index:
-            index.search(asked[: given.queries], k=K, n_jobs=1)
-            started = time.perf_counter()
-            index.search(asked[given.queries :], k=K, n_jobs=1)
-            cost.append((time.perf_counter() - started) / given.queries)
-    exponent = np.polyfit(np.log(sizes), np.log(cost), 1)[0]
-    # A fixed part a query and shard, and a part for each document: least squares in relative error.
-    weights = 1 / np.array(cost)
-    table = np.column_stack([np.ones(3), sizes]) * weights[:, None]
-    fixed, each = np.linalg.lstsq(table, np.ones(3), rcond=None)[0]
+def report(given: argparse.Namespace, figures: dict[str, Any]) -> None:
+    size = figures.get("documents", {}).get("bytes", 0) / 1e6
     print(
-        "\none core, seconds a query by documents in the index: "
-        + ", ".join(f"{n:,}: {c:.4f}" for n, c in zip(sizes, cost, strict=True))
+        f"{given.documents:,} documents, {size:,.0f} MB of text; {given.shards} shards; batches of "
+        f"{given.queries} queries, k = {K}; {len(os.sched_getaffinity(0))} cores"
     )
-    print(
-        f"grows as n^{exponent:.2f}; {fixed * 1e3:.2f} ms a shard and {each * 1e9:.1f} ns a document; "
-        f"{bytes_each:,.0f} bytes of index a document"
-    )
-    print(
-        f"\n{'documents':>14}{'machines':>10}{'shard':>12}{'core s/query':>14}{'batch of 100, s':>17}"
-        f"{'index a machine':>17}"
-    )
-    for documents in (10**8, 10**9):
-        for machines in (10, 100):
-            cores = 16 * machines
-            shard = documents / cores
-            work = cores * (fixed + each * shard)
+    if "one" in figures or "build" in figures:
+        print(f"\n{'build':22}{'seconds':>9}{'docs/s':>9}")
+        rows = {"one index": figures.get("one", {}).get("seconds")}
+        rows |= {f"{n} workers x 1 thread": took for n, took in figures.get("build", {}).items()}
+        for name, took in rows.items():
+            if took:
+                print(f"{name:22}{took:9.1f}{given.documents / took:9,.0f}")
+    if "search" in figures:
+        tell_search(figures["search"])
+    if "bound" in figures:
+        print("\nthe bound that travels between workers")
+        print(
+            f"{'workers':>8}{'with, ms/query':>16}{'without':>9}{'solves with':>13}{'without':>9}"
+        )
+        for count, told in figures["bound"].items():
             print(
-                f"{documents:14,}{machines:10}{shard:12,.0f}{work:14.2f}{100 * work / cores:17.2f}"
-                f"{bytes_each * documents / machines / 2**30:13,.0f} GiB"
+                f"{count:>8}{told['ms'][0]:16.1f}{told['ms'][1]:9.1f}"
+                f"{told['solved'][0]:13.1f}{told['solved'][1]:9.1f}"
             )
+    if "model" in figures:
+        tell(fit(figures["model"]))
+
+
+def tell_search(found: dict[str, Any]) -> None:
     print(
-        "(machines of 16 such cores; a shard a core; nothing is read from a disk while it searches)"
+        f"\n{'search, ms/query':24}{'time':>7}{'over one':>9}{'all cores':>10}{'over one':>9}{'first':>7}"
+        f"{'solves':>8}{'the same':>10}{'own MB':>8}{'with files':>11}"
     )
+    for threads in ("1", "2"):
+        told = found["one"][threads]
+        own, all_ = (size / 1e6 for size in told["memory"])
+        print(
+            f"{f'one index, {threads} threads':24}{mean(told):7.1f}{'':9}{told['cpu']:10.1f}{'':16}"
+            f"{found['one']['solved']:8.1f}{'':10}{own:8,.0f}{all_:11,.0f}"
+        )
+    for name, told in found["shards"].items():
+        base = found["one"]["1" if name == "1x1" else "2"]
+        own, all_ = (size / 1e6 for size in told["memory"])
+        same = "{}/{}".format(*told["same"])
+        layout = name.replace("x", " workers x ")
+        print(
+            f"{layout:24}{mean(told):7.1f}{mean(told) / mean(base) - 1:9.0%}{told['cpu']:10.1f}"
+            f"{told['cpu'] / base['cpu'] - 1:9.0%}{told['first_ms']:7.0f}{told['solved']:8.1f}"
+            f"{same:>10}{own:8,.0f}{all_:11,.0f}"
+        )
+
+
+def mean(told: dict[str, Any]) -> float:
+    return sum(told["ms"]) / len(told["ms"])
 
 
 if __name__ == "__main__":

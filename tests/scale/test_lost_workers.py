@@ -37,8 +37,10 @@ def kill_one_at_work(client, task: str, killed: list) -> None:
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("what", ["build", "search"])
-def test_a_killed_worker_is_survived(client, files, documents, tmp_path, what):
+@pytest.mark.parametrize(
+    ("what", "per_machine"), [("build", True), ("search", True), ("search", False)]
+)
+def test_a_killed_worker_is_survived(client, files, documents, tmp_path, what, per_machine):
     killed: list = []
 
     def watched(task, work):
@@ -53,6 +55,7 @@ def test_a_killed_worker_is_survived(client, files, documents, tmp_path, what):
 
     shards = watched("build_shard", build) if what == "build" else build()
     assert len(shards) == 240
+    shards = scale.open(tmp_path / "s", client=client, per_machine=per_machine)
     calm = shards.search(QUERIES, k=5)
     if what == "search":
         found = watched("search_share", lambda: shards.search(QUERIES, k=5))

@@ -19,24 +19,30 @@ from .conftest import write_lines
 QUERIES = ["bank rates rise", "the team wins the match", "snow and rain on the river", "a song"]
 
 
-@pytest.fixture(scope="module", params=["nbow", "tfidf", "sif"])
+@pytest.fixture(
+    scope="module",
+    params=[("nbow", False), ("nbow", True), ("tfidf", False), ("sif", False)],
+    ids=str,
+)
 def pair(request, client, files, documents, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pair")
-    shards = scale.build(
+    weighting, per_machine = request.param
+    scale.build(
         files,
         folder / "shards",
         client=client,
         shards=5,
         id="id",
         label="label",
-        weighting=request.param,
+        weighting=weighting,
     )
+    shards = scale.open(folder / "shards", client=client, per_machine=per_machine)
     one = wf.Index.build(
         folder / "one",
         [d["text"] for d in documents],
         ids=[d["id"] for d in documents],
         labels=[d["label"] for d in documents],
-        weighting=request.param,
+        weighting=weighting,
     )
     return shards, one
 
@@ -84,8 +90,9 @@ def test_restrictions_radii_and_settings(pair):
         shards.search(QUERIES, ids=["nobody", "d001"])
 
 
-def test_a_bound_that_travels_changes_no_answer_and_saves_work(pair):
-    shards, _ = pair
+def test_a_bound_that_travels_changes_no_answer_and_saves_work(client, files, tmp_path):
+    scale.build(files, tmp_path / "s", client=client, shards=5, id="id")
+    shards = scale.open(tmp_path / "s", client=client, per_machine=False)
     with_it = shards.search(QUERIES, k=5)
     without = shards.search(QUERIES, k=5, share_bounds=False)
     assert [hits.ids for hits in with_it] == [hits.ids for hits in without]

@@ -1,8 +1,9 @@
 """One batch of queries over all shards: out to the workers, back, and merged.
 
-Each worker has its own share of the shards, which it keeps open and searches as one. Queries travel in
-groups, and each share begins with another group than the others: whatever has come back by then bounds
-what is given out next, so that the second to see a query need not look beyond what the first has found.
+The shards are shared out to machines, or to single workers, which keep them open and search them as one.
+Queries travel in groups, and each share begins with another group than the others: whatever has come back
+by then bounds what is given out next, so that the second to see a query need not look beyond what the
+first has found.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ __all__ = ["Fanout"]
 ROUNDING = 1e-6
 # Queries that travel together, as many as a search compares with the words in one product.
 GROUP = 16
+# With small batches groups are smaller, so that each share can begin with another; up to this many.
+ROUNDS = 8
 # Answers merged at once: most are at once done, and some wait for a worker to look closer.
 MERGED_AT_ONCE = 16
 
@@ -56,6 +59,7 @@ class Fanout:
     within: float | None
     allow_partial: bool
     share_bounds: bool
+    per_machine: bool
     batch: str = field(default_factory=lambda: secrets.token_hex(8))
     _sorted: dict[Any, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -87,9 +91,19 @@ class Fanout:
         return threads
 
     def _shares(self, names: Sequence[str]) -> list[Share]:
-        """A share for each worker; with fewer shards than workers, a shard each for several."""
-        count = max(min(len(names), len(self.shards)), 1)
-        return [Share(tuple(self.shards[n::count]), tuple(names[n::count])) for n in range(count)]
+        """A share for each machine or each worker; with fewer shards than these, a shard for several."""
+        host_of = import_module("distributed.comm").get_address_host
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            groups.setdefault(host_of(name) if self.per_machine else name, []).append(name)
+        count = max(min(len(groups), len(self.shards)), 1)
+        return [
+            Share(
+                tuple(self.shards[n::count]),
+                tuple(itertools.chain.from_iterable(list(groups.values())[n::count])),
+            )
+            for n in range(count)
+        ]
 
     # -- out and back -------------------------------------------------------------------------
 
@@ -218,9 +232,10 @@ class Fanout:
 
 
 def _turns(count: int, shares: Sequence[Share], threads: dict[str, int]) -> list[list[slice]]:
-    """For each share all groups of queries in its order; none begins where another does."""
+    """For each share all groups of queries in its order; as far as they go, each begins with another."""
     at_work = max(sum(threads[name] for name in share.workers) for share in shares)
-    size = min(max(-(-count // max(len(shares), at_work)), 1), GROUP)
+    wanted = max(min(len(shares), ROUNDS), at_work)
+    size = min(max(-(-count // wanted), 1), GROUP)
     groups = [slice(start, min(start + size, count)) for start in range(0, count, size)]
     first = [len(groups) * n // len(shares) for n in range(len(shares))]
     return [list(itertools.chain(groups[n:], groups[:n])) for n in first]

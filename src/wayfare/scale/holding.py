@@ -63,6 +63,11 @@ class Holding:
             if shard.name in self._there and shard.name not in self.lost
         ]
 
+    @property
+    def collections(self) -> list[Documents]:
+        """All that is searched, over one set of words."""
+        return [some for shard, _ in self._open() for some in self._documents[shard.name]]
+
     def search(
         self,
         queries: Sequence[Measure],

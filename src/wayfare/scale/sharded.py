@@ -59,8 +59,10 @@ class ShardedIndex:
         vectors: Any = None,
         tokenizer: Callable[[str], Sequence[str]] | None = None,
         weighting: Any = None,
+        per_machine: bool | None = None,
     ) -> None:
         self._place, self._manifest, self._client = place, manifest, client
+        self._per_machine = place.local if per_machine is None else per_machine
         self._reading = Index.open(
             place.open_folder(manifest.reading),
             vectors=vectors,
@@ -195,6 +197,7 @@ class ShardedIndex:
             within,
             allow_partial,
             share_bounds,
+            self._per_machine,
         )
 
     # -- looking ------------------------------------------------------------------------------
@@ -266,13 +269,18 @@ def open_shards(
     vectors: Any = None,
     tokenizer: Callable[[str], Sequence[str]] | None = None,
     weighting: Any = None,
+    per_machine: bool | None = None,
 ) -> ShardedIndex:
     """Open a sharded index; its shards are opened by the workers that search them.
 
-    `client` None takes the Dask client that is active. `vectors`, `tokenizer` and `weighting` are those
+    `client` None takes the Dask client that is active. The workers of one machine hold the same shards
+    and divide the queries (`per_machine=True`), which is less work; or each holds shards of its own
+    (`False`), which takes less memory where a machine has several. None: `True` for a folder, `False` for
+    a URL, from which each would have to fetch them. `vectors`, `tokenizer` and `weighting` are those
     of the build where they cannot be stored, as for `Index.open`. Raises `IndexFailure` for a place
     that is no sharded index, and what `Index.open` raises.
     """
     client = workers.client_of(client)
     place = Place.of(path)
-    return ShardedIndex(place, Manifest.read(place), client, vectors, tokenizer, weighting)
+    manifest = Manifest.read(place)
+    return ShardedIndex(place, manifest, client, vectors, tokenizer, weighting, per_machine)
