@@ -30,7 +30,8 @@ def test_the_same_graph(client, index, monkeypatch, tmp_path):
     assert here.shape == there.shape == (238, 238)
     np.testing.assert_array_equal(here.indptr, there.indptr)
     np.testing.assert_array_equal(here.indices, there.indices)
-    np.testing.assert_array_equal(here.data, there.data)
+    # Both are upper bounds of J within tol = 1e-3 of it, so of distances within half of that.
+    np.testing.assert_allclose(here.data, there.data, rtol=5e-4, atol=1e-9)
 
 
 def test_an_index_that_was_written_to_since(client, index):
