@@ -107,7 +107,7 @@ def line_graph(path=None, key=None, fail_after=None):
         order = np.argsort(far, axis=1, kind="stable")[:, :depth]
         return [(places, one[places], one[places]) for places, one in zip(order, far, strict=True)]
 
-    return Graph(find, np.arange(400), None, path, key), calls
+    return Graph(find, np.arange(400), None, np.inf, path, key), calls
 
 
 def test_lists_that_run_out_are_searched_deeper():
@@ -140,6 +140,21 @@ def test_a_search_that_was_cut_goes_on(tmp_path, monkeypatch):
     damaged, calls = line_graph(path, {"eta": 1})
     np.testing.assert_array_equal(damaged.classes(rows, codes, 3, 5), found)
     assert sum(calls) == 400
+
+
+def test_a_list_that_ends_as_far_as_can_be_is_completed_without_a_search(data):
+    split = splits_of(data, SCOPE)[0]
+    codes = part(data, split.train)
+    for metric, eta in (("wfr", 0.25), ("hellinger", None), ("l1", None)):
+        shallow = graphs(data).of(metric, "nbow", eta, split)
+        deep = graphs(data).of(metric, "nbow", eta, split)
+        asked, find = [], shallow._find
+        shallow._find = lambda *given, find=find, asked=asked: asked.append(given) or find(*given)
+        found = shallow.classes(split.test, codes, 40, 12)
+        np.testing.assert_array_equal(found, deep.classes(split.test, codes, 40, len(data)))
+        ended = sum(upper.max() >= shallow._farthest for _, _, upper in shallow._lists.values())
+        assert ended
+        assert sum(len(rows) for rows, _ in asked) < 2 * len(split.test)
 
 
 def test_only_what_a_vote_hangs_on_is_solved_further():

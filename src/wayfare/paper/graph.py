@@ -48,9 +48,11 @@ ARRAYS = ("places", "lower", "upper")
 class Graph:
     """Lists of neighbours among the `known` documents, a list a document that was asked for.
 
-    `find` searches, and `refine` solves further (None: distances are numbers already). `path` is where
-    lists are kept (None: nowhere) and `key` all that decides them: a file with another key, or one that
-    cannot be read, is begun again.
+    `find` searches, and `refine` solves further (None: distances are numbers already). `farthest` is how
+    far documents are that have nothing in common, where there is such a distance: a list that ends there
+    is completed without a search, since nobody can be farther. `path` is where lists are kept (None:
+    nowhere) and `key` all that decides them: a file with another key, or one that cannot be read, is
+    begun again.
 
     >>> def find(rows, depth):
     ...     far = np.abs(np.arange(4.0) - rows[:, None])
@@ -66,10 +68,12 @@ class Graph:
         find: Find,
         known: Places,
         refine: Refine | None = None,
+        farthest: float = np.inf,
         path: Path | None = None,
         key: dict[str, Any] | None = None,
     ) -> None:
         self._find, self._refine, self.known = find, refine, known
+        self._farthest = farthest * (1 - 2 * ROUNDING)
         self._path, self._key = path, json.dumps(key or {}, sort_keys=True)
         self._lists: dict[int, Found] = {}
         self._depths: dict[int, int] = {}  # how deep a list was searched for
@@ -93,6 +97,8 @@ class Graph:
             short = []
             for at, row in left:
                 mine = self._read(row, codes, k)
+                if mine is None and self._complete(row):
+                    mine = self._read(row, codes, k)
                 if mine is None:
                     short.append((at, row))
                 else:
@@ -131,6 +137,19 @@ class Graph:
         if row not in self._whole and ballot.reach * (1 + 2 * ROUNDING) >= upper.max():
             return None
         return ballot.classes()
+
+    def _complete(self, row: int) -> bool:
+        """Add all who are as far as can be to a list that ends among them."""
+        places, lower, upper = self._lists[row]
+        near = upper < self._farthest
+        if not len(near) or near.all():
+            return False
+        rest = np.setdiff1d(self.known, np.append(places[near], row))
+        far = np.full(len(rest), upper[~near][0])
+        lower, upper = np.append(lower[near], far), np.append(upper[near], far)
+        self._lists[row] = np.append(places[near], rest), lower, upper
+        self._whole.add(row)
+        return True
 
     def _extend(self, rows: Places, depth: int) -> None:
         saved = time.monotonic()

@@ -83,7 +83,7 @@ class Graphs:
             else:
                 find = _by_search(corpus, known, metric, eta, self.n_jobs)
                 refine = None if eta is None else _by_solving(corpus, eta)
-            self._open[name] = Graph(find, known.places, refine, path, key)
+            self._open[name] = Graph(find, known.places, refine, _farthest(metric, eta), path, key)
         return self._open[name]
 
     def _known(self, name: str, weighting: str, rows: Places) -> tuple[Corpus, Known]:
@@ -93,6 +93,13 @@ class Graphs:
             like = None if self._weighed is None else self._weighed[2]
             self._weighed = name, corpus, Known.of(corpus, rows[corpus.masses[rows] > 0], like)
         return self._weighed[1], self._weighed[2]
+
+
+def _farthest(metric: str, eta: float | None) -> float:
+    """How far two documents of mass 1 are that have nothing in common; WMD has no such distance."""
+    if metric == "wfr":
+        return wfr.wfr_value(2.0, eta or 1.0)
+    return {"hellinger": 1.0, "l1": 2.0}.get(metric, np.inf)
 
 
 def _by_search(

@@ -31,7 +31,7 @@ Places = NDArray[np.int64]
 class Row:
     """One row: its name, what it is called in print, what of the scope decides it, and its cost.
 
-    The cost is a share of what the row of WFR takes.
+    The cost is a share of what the row of WFR takes. `splits` is on how many it is run; None: all.
     """
 
     name: str
@@ -39,49 +39,82 @@ class Row:
     run: Callable[[Lesson], dict[str, Any]]
     cost: float = 1.0
     decided_by: tuple[str, ...] = ("asked",)
+    splits: int | None = None
 
 
-def _voted(lesson: Lesson, *, metric: str, weighting: str) -> dict[str, Any]:
-    """k and eta by cross-validation; then the test documents are asked, under the eta chosen.
+@dataclass(frozen=True, eq=False)
+class _Ballots:
+    """A row of k-NN on one split: a graph for each eta, and the errors read off them."""
 
-    The mean accuracy over the folds decides; of equal ones the first eta, then the smallest k.
-    """
-    etas = lesson.etas(ETAS) if metric in HAVE_ETA else [None]
-    classes = np.unique(lesson.known)
-    folds, most, live = lesson.folds(), lesson.most(), lesson.live
-    graphs = [lesson.graphs.of(metric, weighting, eta, lesson.split) for eta in etas]
+    lesson: Lesson
+    graphs: list[Graph]
 
-    def wrong(graph: Graph, learnt: Places, asked: Places, k: int) -> NDArray[np.float64]:
+    @classmethod
+    def of(cls, lesson: Lesson, metric: str, weighting: str, etas: list[Any]) -> _Ballots:
+        graphs = [lesson.graphs.of(metric, weighting, eta, lesson.split) for eta in etas]
+        return cls(lesson, graphs)
+
+    def by_validation(self) -> list[NDArray[np.float64]]:
+        """For each graph the mean error over the folds, by k."""
+        lesson, most = self.lesson, self.lesson.most()
+        folds = lesson.folds()
+        return [
+            np.mean([self.errors(graph, *fold, most) for fold in folds], axis=0)
+            for graph in self.graphs
+        ]
+
+    def errors(self, graph: Graph, learnt: Places, asked: Places, k: int) -> NDArray[np.float64]:
+        """The share of `asked` that 1, 2, ..., k neighbours among `learnt` get wrong."""
+        lesson, live = self.lesson, self.lesson.live
+        classes = np.unique(lesson.known)
         codes = np.full(len(lesson.labels), -1)
         codes[learnt] = np.searchsorted(classes, lesson.labels[learnt])
         codes[~live] = -1
         found, speaking = np.full((len(asked), k), -1), live[asked]
         some = asked[speaking]
-        found[speaking] = graph.classes(some, codes, k, depth(graph, some))
+        found[speaking] = graph.classes(some, codes, k, self._depth(graph, some))
         return judged(lesson, found, classes, asked, learnt)
 
-    def depth(graph: Graph, asked: Places) -> int:
+    def _depth(self, graph: Graph, asked: Places) -> int:
         """Those who train in one fold are asked in another: their lists must serve every fold."""
-        share = len(lesson.split.train) / max(len(graph.known), 1)
+        share = len(self.lesson.split.train) / max(len(graph.known), 1)
         inside = np.isin(asked, graph.known, kind="table").any()
         return depth_for(MOST, min(share, 1.0) * (1 - 1 / FOLDS if inside else 1.0))
 
-    tries = [np.mean([wrong(graph, *fold, most) for fold in folds], axis=0) for graph in graphs]
-    at, k = divmod(int(np.argmin(np.concatenate(tries))), most)
+
+def _best(tries: list[NDArray[np.float64]]) -> tuple[int, int]:
+    """Which graph and which k err least; of equal ones the first eta, then the smallest k."""
+    at, k = divmod(int(np.argmin(np.concatenate(tries))), len(tries[0]))
+    return at, k + 1
+
+
+def _voted(lesson: Lesson, *, metric: str, weighting: str) -> dict[str, Any]:
+    """k and eta by cross-validation; then the test documents are asked, under the eta chosen."""
+    etas: list[Any] = lesson.etas(ETAS) if metric in HAVE_ETA else [None]
+    ballots = _Ballots.of(lesson, metric, weighting, etas)
+    tries = ballots.by_validation()
+    at, k = _best(tries)
     train, test = lesson.split
-    errors = wrong(graphs[at], train, test, max(min(MOST, int(live[train].sum())), 1))
+    most = max(min(MOST, int(lesson.live[train].sum())), 1)
+    errors = ballots.errors(ballots.graphs[at], train, test, most)
     return {
-        "k": k + 1,
+        "k": k,
         "eta": etas[at],
-        "asked": sum(len(held) for _, held in folds),
-        "cv_error": percent(tries[at][k]),
+        "asked": sum(len(held) for _, held in lesson.folds()),
+        "cv_error": percent(tries[at][k - 1]),
         "cv_by_eta": [percent(one.min()) for one in tries],
-        "cpu_seconds": sum(graph.claim() for graph in graphs),
-    } | _told(errors, k + 1)
+        "cpu_seconds": sum(graph.claim() for graph in ballots.graphs),
+    } | _told(errors, k)
+
+
+def _eta_of_wfr(lesson: Lesson) -> float:
+    """The eta that the row of WFR chooses: rows that are too dear to try all of them take it over."""
+    etas = lesson.etas(ETAS)
+    return etas[_best(_Ballots.of(lesson, "wfr", "nbow", etas).by_validation())[0]]
 
 
 def _supervised(lesson: Lesson, *, metric: str) -> dict[str, Any]:
-    """What is learnt from the training documents; k and eta by the part of them set apart."""
+    """What is learnt from the training documents; k by the part of them set apart."""
     corpus, labels = lesson.weighed("nbow"), lesson.known
     train = corpus.select(lesson.split.train)
     settings: dict[str, Any] = {
@@ -90,12 +123,10 @@ def _supervised(lesson: Lesson, *, metric: str) -> dict[str, Any]:
         "n_jobs": lesson.n_jobs,
         "progress": False,
     }
-    if metric == "wmd":
-        tries = [SupervisedWMD(**settings)]
-    else:
-        tries = [SupervisedWFR(eta=eta, **settings) for eta in lesson.etas(ETAS)]
-    models = [model.fit(train, labels) for model in tries]
-    model = min(models, key=lambda one: float(one.validation_errors_.min()))
+    model: Any = SupervisedWMD(**settings)
+    if metric == "wfr":
+        model = SupervisedWFR(eta=_eta_of_wfr(lesson), **settings)
+    model.fit(train, labels)
     depth = min(MOST, int((train.masses > 0).sum()))
     test = corpus.select(lesson.split.test)
     found = Neighbours(*model.kneighbors(test, depth))
@@ -111,18 +142,19 @@ def _supervised(lesson: Lesson, *, metric: str) -> dict[str, Any]:
 
 
 def _embedded(lesson: Lesson, *, metric: Literal["wfr", "wmd"]) -> dict[str, Any]:
-    """Word Mover's Embedding and logistic regression; gamma, d_max and eta by cross-validation."""
+    """Word Mover's Embedding and logistic regression; gamma and d_max by cross-validation."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     corpus, labels = lesson.weighed("nbow"), lesson.known
     train = corpus.select(lesson.split.train)
+    eta = None if metric == "wmd" else _eta_of_wfr(lesson)
     embedding = WordMoversEmbeddingCV(
         lesson.scope.components,
         gammas=GAMMAS,
         d_maxs=D_MAXS,
-        etas=(None,) if metric == "wmd" else lesson.etas(ETAS),
+        etas=(eta,),
         cv=lesson.splitter,
         metric=metric,
         random_state=lesson.scope.seed,
@@ -135,7 +167,7 @@ def _embedded(lesson: Lesson, *, metric: Literal["wfr", "wmd"]) -> dict[str, Any
     wrong = said != lesson.labels[lesson.split.test]
     return {
         "k": None,
-        "eta": None if metric == "wmd" else float(embedding.best_params_["eta"]),
+        "eta": eta,
         "cv_error": percent(1 - embedding.best_score_),
         "error": percent(wrong.mean()),
         "leaking": None,
@@ -163,9 +195,28 @@ ROWS: dict[str, Row] = {
         Row("wfr-tfidf", "WFR, tf-idf", partial(_voted, metric="wfr", weighting="tfidf")),
         Row("wmd", "WMD", partial(_voted, metric="wmd", weighting="nbow"), 2.0),
         Row("wmd-tfidf", "WMD, tf-idf", partial(_voted, metric="wmd", weighting="tfidf"), 2.0),
-        Row("wme-wmd", "WME(512)+WMD", partial(_embedded, metric="wmd"), 1.0, ("components",)),
-        Row("wme-wfr", "WME(512)+WFR", partial(_embedded, metric="wfr"), 4.0, ("components",)),
-        Row("s-wmd", "S-WMD", partial(_supervised, metric="wmd"), 3.0, ("steps",)),
-        Row("s-wfr", "supervised WFR", partial(_supervised, metric="wfr"), 6.0, ("steps",)),
+        Row(
+            "wme-wmd",
+            "WME(512)+WMD",
+            partial(_embedded, metric="wmd"),
+            1.0,
+            ("components", "asked"),
+        ),
+        Row(
+            "wme-wfr",
+            "WME(512)+WFR",
+            partial(_embedded, metric="wfr"),
+            1.0,
+            ("components", "asked"),
+        ),
+        Row("s-wmd", "S-WMD", partial(_supervised, metric="wmd"), 3.0, ("steps",), 1),
+        Row(
+            "s-wfr",
+            "supervised WFR",
+            partial(_supervised, metric="wfr"),
+            6.0,
+            ("steps", "asked"),
+            1,
+        ),
     )
 }

@@ -73,8 +73,9 @@ def table2(lines: Lines, chosen: Lines) -> str:
         "its own. "
         '"LEAKING: best k on test" is the least error over k, chosen with the test labels, '
         "as the authors' code reports it: it is not a result. Rows of WFR are run under all vectors, the "
-        "others under those that WFR prefers in cross-validation. CPU hours are those of the searches, "
-        "which rows of one weighting share between splits.\n",
+        "others under those that WFR prefers in cross-validation. Two rows would take hours a split: the "
+        "supervised ones are run on the first. Theirs and WME's eta is that of the row of WFR. CPU hours "
+        "are those of the searches, which rows of one weighting share between splits.\n",
     ]
     for vectors in dict.fromkeys(line["vectors"] for line in lines):
         parts.append(f"### Vectors: {vectors}\n")

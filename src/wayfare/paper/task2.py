@@ -41,7 +41,7 @@ def jobs(
             splits = splits_of(data, shelf.scope)
             graphs = Graphs(data.corpus, splits, shelf.n_jobs, shelf.cells, data.fingerprint)
             for row in check_rows(rows):
-                for number, split in enumerate(splits):
+                for number, split in enumerate(splits[: ROWS[row].splits]):
                     yield _job(shelf, data, one, ROWS[row], number, split, graphs)
 
 
@@ -90,7 +90,10 @@ def table(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     for cell in cells:
         at = cell.key["dataset"], cell.key["vectors"], cell.key["row"]
         groups.setdefault(at, []).append(cell)
-    return [_line(*at, group) for at, group in groups.items()]
+    places = {name: n for n, name in enumerate(dict.fromkeys(name for name, _, _ in groups))}
+    order = list(ROWS)
+    found = sorted(groups.items(), key=lambda one: (places[one[0][0]], order.index(one[0][2])))
+    return [_line(*at, group) for at, group in found]
 
 
 def _line(dataset: str, vectors: str, row: str, cells: list[Cell]) -> dict[str, Any]:
