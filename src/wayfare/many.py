@@ -35,6 +35,7 @@ SINGLE_TOL = 2e-4
 
 CERTIFIED, STALLED, CUT = 0, 1, 2
 SHALLOW = 2  # stages of a shallow try
+MARKED = 50  # numbers that are marked in the time in which one is sorted
 
 
 class Rows(Protocol):
@@ -99,6 +100,21 @@ def _check_one_space(measures: Sequence[Measure]) -> None:
                 f"measure {at} has {dim} dimensions, measure {dims[0][1]} {dims[0][0]}; "
                 "take the points of all from the same vectors"
             )
+
+
+def _renumbered(
+    indices: NDArray[np.int32], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Which of `count` numbers occur, in order, and each occurrence as a place among them."""
+    if MARKED * len(indices) < count:
+        used, local = np.unique(indices, return_inverse=True)
+        return used.astype(np.int64), local.astype(np.int32)
+    # Marks in a row of all numbers: sorting the occurrences takes longer where they are many.
+    marks = np.zeros(count, np.int32)
+    marks[indices] = 1
+    found = np.flatnonzero(marks).astype(np.int64)
+    marks[found] = np.arange(len(found), dtype=np.int32)
+    return found, marks[indices]
 
 
 class Scratch:
@@ -263,13 +279,13 @@ class Documents:
 
     def _over_own_points(
         self, indptr: NDArray[np.int64], entries: slice | NDArray[np.int64]
-    ) -> tuple[Documents, NDArray[np.int32]]:
-        used, local = np.unique(self.indices[entries], return_inverse=True)
+    ) -> tuple[Documents, NDArray[np.int64]]:
+        used, local = _renumbered(self.indices[entries], len(self.points))
         weights = self.weights[entries].astype(np.float64, copy=False)
         points = np.ascontiguousarray(self.points[used])
         # Squared norms are known here already; only the table in float32 has them.
         squared = self.table.squared[used] if points.dtype == np.float32 else None
-        return Documents(Points(points, squared), indptr, local.astype(np.int32), weights), used
+        return Documents(Points(points, squared), indptr, local, weights), used
 
     @property
     def table(self) -> CosineTable:

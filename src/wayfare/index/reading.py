@@ -24,18 +24,41 @@ __all__ = ["Handed", "Reading"]
 Tokenize = Callable[[str], Sequence[str]]
 Arrays = dict[str, NDArray[Any]]
 
+MOST_KNOWN = 2**16  # words that are remembered at most: some MB
+
+
+class Known:
+    """Words and their rows, as looked up of late: a query asks for each word and then for each row."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, int | None] = {}
+        self.words: dict[int, str] = {}
+
+    def keep(self, word: str, row: int | None) -> None:
+        """Remember a word, and begin anew where there are too many."""
+        if len(self.rows) >= MOST_KNOWN:
+            self.rows, self.words = {}, {}
+        self.rows[word] = row
+        if row is not None:
+            self.words[row] = word
+
 
 class WordRows(Mapping[str, int]):
     """The row of each word, looked up in the catalogue."""
 
-    def __init__(self, catalog: Catalog, words: int) -> None:
-        self._catalog, self._words = catalog, words
+    def __init__(self, catalog: Catalog, words: int, known: Known) -> None:
+        self._catalog, self._words, self._known = catalog, words, known
 
     def __getitem__(self, word: str) -> int:
-        row = self._catalog.one("select row from words where word = ?", (stored(word),))
-        if row is None or row >= self._words:
+        # Writers only add rows beyond those of this state: what was found once stays so.
+        row = self._known.rows.get(word, -1)
+        if row == -1:
+            found = self._catalog.one("select row from words where word = ?", (stored(word),))
+            row = None if found is None or found >= self._words else int(found)
+            self._known.keep(word, row)
+        if row is None:
             raise KeyError(word)
-        return int(row)
+        return row
 
     def __len__(self) -> int:
         return self._words
@@ -47,8 +70,8 @@ class WordRows(Mapping[str, int]):
 class WordList(Sequence[str]):
     """The word of each row, looked up in the catalogue."""
 
-    def __init__(self, catalog: Catalog, words: int) -> None:
-        self._catalog, self._words = catalog, words
+    def __init__(self, catalog: Catalog, words: int, known: Known) -> None:
+        self._catalog, self._words, self._known = catalog, words, known
 
     @overload
     def __getitem__(self, row: int) -> str: ...
@@ -59,6 +82,9 @@ class WordList(Sequence[str]):
             return [self[r] for r in range(*row.indices(self._words))]
         if not 0 <= row < self._words:
             raise IndexError(row)
+        known = self._known.words.get(int(row))
+        if known is not None:
+            return known
         return str(plain(self._catalog.one("select word from words where row = ?", (int(row),))))
 
     def __len__(self) -> int:
@@ -89,8 +115,9 @@ class Reading:
         self._settings, self._handed = settings, handed
         self._fit, self._copy = fit, copy
         self.points = points
-        self.word_rows = WordRows(catalog, settings.words)
-        self.vocabulary = WordList(catalog, settings.words) if settings.vocabulary else None
+        known = Known()
+        self.word_rows = WordRows(catalog, settings.words, known)
+        self.vocabulary = WordList(catalog, settings.words, known) if settings.vocabulary else None
         self.unknown: Any = settings.unknown
         if handed.vectors is not None:
             from wayfare.index.description import check_vectors

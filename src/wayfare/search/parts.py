@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,6 +18,8 @@ from wayfare.search.request import Budget
 __all__ = ["Narrowed", "Part", "limit_of"]
 
 Array = NDArray[np.float64]
+
+MOST_KEPT = 2**20  # entries of the largest problem whose workspaces a thread keeps: 32 MB
 
 
 def limit_of(cut: float, best: Array) -> float:
@@ -63,6 +66,21 @@ class Part:
         self.work += SearchWork(by_rows=rows, by_middle=middle, by_sweep=sweep)
 
 
+_local = threading.local()
+
+
+def _scratch(m: int, n: int) -> Scratch:
+    """The workspaces of this thread: fresh pages for every lot cost as much as some solves."""
+    if m * n > MOST_KEPT:
+        return Scratch(m, n)
+    kept: tuple[int, int, Scratch] | None = getattr(_local, "scratch", None)
+    if kept is None or kept[0] < m or kept[1] < n:
+        p, q = (m, n) if kept is None else (max(m, kept[0]), max(n, kept[1]))
+        p, q = (p, q) if p * q <= MOST_KEPT else (m, n)
+        _local.scratch = kept = (p, q, Scratch(p, q))
+    return kept[2]
+
+
 class Narrowed:
     """The documents of one collection that are worth sweeps, with their bounds."""
 
@@ -71,7 +89,7 @@ class Narrowed:
         self.documents, self.query = part.documents.take(picks, part.query)
         self.spread = self.documents.unknown()
         self.spread.lower[:] = lower[picks]
-        self.scratch = Scratch(len(part.query.weights), self.documents.longest)
+        self.scratch = _scratch(len(part.query.weights), self.documents.longest)
         self.cosines = self.documents.table.cosines(part.query.points, part.eta)
 
     def work_on(self, order: NDArray[np.int64], goal: Narrow) -> int:

@@ -69,7 +69,7 @@ class Round:
         self._narrow(self.upper.isinf() & self._in_play(), problem.SHALLOW)
         self._solve(self._open() & self._in_play())
         # Finer ones are for the few that are left, one by one.
-        for tol in BORDER_TOLS[:3]:
+        for tol in BORDER_TOLS[:4]:
             border = self._border()
             if not bool(border.any()):
                 break

@@ -21,20 +21,32 @@ _ONE, _TWO, _THREE, _FOUR = multiply_floats
 
 
 @jit
-def _single(products: Any, own: Any, squared: Any, scale: Any, out: Any) -> None:
-    """`out_i = cos_+(sqrt(z_i))` with `z_i = scale (own + squared_i - 2 products_i)`, in float32."""
+def _write_tile(
+    tile: Any,
+    wide: int,
+    words_squared: Any,
+    first: int,
+    squared: Any,
+    start: int,
+    scale: Any,
+    out: Any,
+) -> None:
+    """One tile of products, of rows `wide`, as cosines from `out[first, start]` on, in float32."""
     real = np.float32
     two, zero, limit = real(2), real(0), real(HALF_PI_SQUARED)
-    for i in range(len(out)):
-        z = max((own + squared[i] - two * products[i]) * scale, zero)
-        y = real(1 / 479001600)
-        y = y * z - real(1 / 3628800)
-        y = y * z + real(1 / 40320)
-        y = y * z - real(1 / 720)
-        y = y * z + real(1 / 24)
-        y = y * z - real(0.5)
-        y = y * z + real(1)
-        out[i] = y if z < limit and y > zero else zero
+    for row in range(min(GROUP, out.shape[0] - first)):
+        own, into = words_squared[first + row], out[first + row, start:]
+        products, square = tile[row * wide : (row + 1) * wide], squared[start:]
+        for i in range(min(len(products), len(into))):
+            z = max((own + square[i] - two * products[i]) * scale, zero)
+            y = real(1 / 479001600)
+            y = y * z - real(1 / 3628800)
+            y = y * z + real(1 / 40320)
+            y = y * z - real(1 / 720)
+            y = y * z + real(1 / 24)
+            y = y * z - real(0.5)
+            y = y * z + real(1)
+            into[i] = y if z < limit and y > zero else zero
 
 
 @jit
@@ -66,7 +78,6 @@ def single_cosines(
         # Five are three and two: one alone would leave most registers idle.
         some = 3 if count - done == 5 else min(4, count - done)
         near = panels[done : done + some].reshape(some * terms * LANES)
-        columns = slice(done * LANES, min((done + some) * LANES, len(query)))
         for first in range(0, len(words), GROUP):
             rows = words[first : first + GROUP] if first < whole else last
             group = rows.reshape(GROUP * terms)
@@ -78,9 +89,9 @@ def single_cosines(
                 _TWO(near, group, tile, terms)
             else:
                 _ONE(near, group, tile, terms)
-            for w in range(first, min(first + GROUP, len(words))):
-                products = tile[(w - first) * some * LANES :]
-                _single(products, words_squared[w], query_squared[columns], scale, out[w, columns])
+            _write_tile(
+                tile, some * LANES, words_squared, first, query_squared, done * LANES, scale, out
+            )
         done += some
 
 

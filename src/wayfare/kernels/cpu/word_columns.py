@@ -91,33 +91,42 @@ def pack_query(points: Any, query: Any, lengths: Any, squared: Any) -> float:
 
 @jit_in_order
 def _bytes_of(
-    products: Any,
+    tile: Any,
     loss: Any,
     lengths: Any,
     squared: Any,
-    length: Any,
-    own: Any,
+    start: int,
+    query_lengths: Any,
+    query_squared: Any,
+    first: int,
     scale: Any,
-    out: Any,
+    columns: Any,
 ) -> None:
-    """`out_w` above `UNIT cos_+(sqrt(z_w))`, z being the least that the scaled square may be."""
+    """`columns[i, w]` above `UNIT cos_+(sqrt(z))` for one tile, z being the least its square may be.
+
+    One function for a whole tile: cutting its arrays into rows would take as long as its products.
+    """
     real = np.float32
     zero, one, two, limit = real(0), real(1), real(2), real(HALF_PI_SQUARED * 1.000001)
-    twice = two * length
-    for w in range(len(out)):
-        inner = (real(products[w]) + loss) * (lengths[w] * twice)
-        z = ((squared[w] + own) - inner) * scale
-        z = z if z > zero else zero  # also where it is no number
-        y = real(1 / 479001600)
-        y = y * z - real(1 / 3628800)
-        y = y * z + real(1 / 40320)
-        y = y * z - real(1 / 720)
-        y = y * z + real(1 / 24)
-        y = y * z - real(0.5)
-        y = y * z + one
-        y = y if y > zero else zero
-        whole = np.int32(y * real(UNIT) + real(1.001))
-        out[w] = np.uint8(whole if z < limit else np.int32(0))
+    long, square = lengths[start : start + BLOCK], squared[start : start + BLOCK]
+    for row in range(min(GROUP, len(columns) - first)):
+        twice, own = two * query_lengths[first + row], query_squared[first + row]
+        into = columns[first + row, start : start + BLOCK]
+        products = tile[row * BLOCK : (row + 1) * BLOCK]
+        for w in range(len(into)):
+            inner = (real(products[w]) + loss) * (long[w] * twice)
+            z = ((square[w] + own) - inner) * scale
+            z = z if z > zero else zero  # also where it is no number
+            y = real(1 / 479001600)
+            y = y * z - real(1 / 3628800)
+            y = y * z + real(1 / 40320)
+            y = y * z - real(1 / 720)
+            y = y * z + real(1 / 24)
+            y = y * z - real(0.5)
+            y = y * z + one
+            y = y if y > zero else zero
+            byte = y * real(UNIT) + real(1.001)
+            into[w] = np.uint8(byte if z < limit else zero)
 
 
 @jit_in_order
@@ -141,20 +150,19 @@ def byte_columns(
     # The 256 stand for what a product loses in becoming a float32.
     loss, scale = np.float32(lost * ONE * ONE + 256.0), np.float32(per_squared * (1.0 - 1e-7))
     for block in range(len(words)):
-        some = slice(block * BLOCK, (block + 1) * BLOCK)
         near = words[block].reshape(PANELS * pairs * LANES * 2)
         for first in range(0, len(query), GROUP):
             group = query[first : first + GROUP].reshape(GROUP * size)
             multiply_shorts(near, group, tile, pairs)
-            for row in range(min(GROUP, len(columns) - first)):
-                i = first + row
-                _bytes_of(
-                    tile[row * BLOCK : (row + 1) * BLOCK],
-                    loss,
-                    lengths[some],
-                    squared[some],
-                    query_lengths[i],
-                    query_squared[i],
-                    scale,
-                    columns[i, some],
-                )
+            _bytes_of(
+                tile,
+                loss,
+                lengths,
+                squared,
+                block * BLOCK,
+                query_lengths,
+                query_squared,
+                first,
+                scale,
+                columns,
+            )
