@@ -33,7 +33,9 @@ def lesson(data, corrupt=False, few=False):
     return Lesson.alone(found.corpus, labels, split, CHEAP, 1)
 
 
-@pytest.mark.parametrize("row", ["l1-tfidf", "hellinger", "wfr", "wmd-tfidf", "wme-wmd"])
+@pytest.mark.parametrize(
+    "row", ["l1-tfidf", "hellinger", "wfr", "wfr-near", "wmd-tfidf", "wme-wmd"]
+)
 def test_corrupt_test_labels_change_no_choice(data, row):
     fair, corrupt = ROWS[row].run(lesson(data)), ROWS[row].run(lesson(data, corrupt=True))
     assert {name: fair[name] for name in CHOSEN} == {name: corrupt[name] for name in CHOSEN}

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from own_data import write_data
+from sklearn.neighbors import KNeighborsClassifier
 
+import wayfare as wf
 from wayfare.learn import WFRNeighborsClassifierCV
 from wayfare.learn.nearest import Known, Space, nearest
 from wayfare.learn.votes import votes
@@ -43,7 +45,7 @@ def test_read_off_is_what_a_search_of_the_part_finds(data, metric, eta, depth):
     split = splits_of(data, SCOPE)[1]
     shared, codes = graphs(data), part(data, split.train)
     graph = shared.of(metric, "nbow", eta, split)
-    found = graph.classes(split.test, codes, 6, depth)
+    found = graph.nearest(split.test, codes, 6, depth)[0]
     corpus = lesson(data, shared).weighed("nbow")
     known = Known.of(corpus, split.train)
     queries = [corpus[int(row)] for row in split.test]
@@ -80,6 +82,21 @@ def test_scores_are_those_of_the_loop_over_folds(data, row, metric, weighting):
         assert found["error"] == pytest.approx(100 * wrong.mean())
 
 
+@pytest.mark.parametrize(("row", "metric"), [("wfr-near", "wfr"), ("wmd-near", "wmd")])
+def test_votes_by_distance_are_those_of_scikit_learn(data, row, metric):
+    one = lesson(data, graphs(data))
+    train, test = one.split
+    corpus = one.weighed("nbow")
+    found = ROWS[row].run(one)
+    eta = 0.5 if found["eta"] is None else found["eta"]
+    far = wf.pairwise(corpus.select(test), corpus.select(train), eta=eta, tol=1e-9, metric=metric)
+    for k in (1, 4, 9):
+        model = KNeighborsClassifier(k, weights="distance", metric="precomputed")
+        model.fit(np.zeros((len(train), len(train))), one.known)
+        said = model.predict(far)
+        assert found["errors_by_k"][k - 1] == pytest.approx(100 * (said != one.labels[test]).mean())
+
+
 def test_splits_share_one_search_a_document(data):
     shared, asked = graphs(data), []
     first, second = splits_of(data, SCOPE)
@@ -88,7 +105,7 @@ def test_splits_share_one_search_a_document(data):
     find = graph._find
     graph._find = lambda rows, depth: asked.extend(rows.tolist()) or find(rows, depth)
     for split in (first, second):
-        graph.classes(split.test, part(data, split.train), 3, 30)
+        graph.nearest(split.test, part(data, split.train), 3, 30)[0]
     assert len(asked) == len(set(asked))
     # What reads other documents is each split's own.
     tfidf = shared.of("wfr", "tfidf", 0.5, first)
@@ -113,10 +130,10 @@ def line_graph(path=None, key=None, fail_after=None):
 def test_lists_that_run_out_are_searched_deeper():
     graph, calls = line_graph()
     codes = np.where(np.arange(400) >= 300, np.arange(400), -1)
-    found = graph.classes(np.array([0, 200, 399]), codes, 2, 4)
+    found = graph.nearest(np.array([0, 200, 399]), codes, 2, 4)[0]
     assert found.tolist() == [[300, 301], [300, 301], [398, 397]]
     assert len(calls) > 1
-    nobody = graph.classes(np.array([0]), np.full(400, -1), 2, 4)
+    nobody = graph.nearest(np.array([0]), np.full(400, -1), 2, 4)[0]
     assert nobody.tolist() == [[-1, -1]]
 
 
@@ -125,20 +142,20 @@ def test_a_search_that_was_cut_goes_on(tmp_path, monkeypatch):
     path, rows, codes = tmp_path / "graph.npz", np.arange(400), np.arange(400) % 3
     graph, _ = line_graph(path, {"eta": 1}, fail_after=2)
     with pytest.raises(KeyboardInterrupt):
-        graph.classes(rows, codes, 3, 5)
+        graph.nearest(rows, codes, 3, 5)[0]
     again, calls = line_graph(path, {"eta": 1})
-    found = again.classes(rows, codes, 3, 5)
+    found = again.nearest(rows, codes, 3, 5)[0]
     assert sum(calls) == 400 - 2 * 128
-    np.testing.assert_array_equal(found, line_graph()[0].classes(rows, codes, 3, 5))
+    np.testing.assert_array_equal(found, line_graph()[0].nearest(rows, codes, 3, 5)[0])
     whole, calls = line_graph(path, {"eta": 1})
-    np.testing.assert_array_equal(whole.classes(rows, codes, 3, 5), found)
+    np.testing.assert_array_equal(whole.nearest(rows, codes, 3, 5)[0], found)
     assert not calls
     other, calls = line_graph(path, {"eta": 2})
-    other.classes(rows[:3], codes, 3, 5)
+    other.nearest(rows[:3], codes, 3, 5)[0]
     assert calls == [3]
     path.write_bytes(b"PK broken")
     damaged, calls = line_graph(path, {"eta": 1})
-    np.testing.assert_array_equal(damaged.classes(rows, codes, 3, 5), found)
+    np.testing.assert_array_equal(damaged.nearest(rows, codes, 3, 5)[0], found)
     assert sum(calls) == 400
 
 
@@ -150,8 +167,8 @@ def test_a_list_that_ends_as_far_as_can_be_is_completed_without_a_search(data):
         deep = graphs(data).of(metric, "nbow", eta, split)
         asked, find = [], shallow._find
         shallow._find = lambda *given, find=find, asked=asked: asked.append(given) or find(*given)
-        found = shallow.classes(split.test, codes, 40, 12)
-        np.testing.assert_array_equal(found, deep.classes(split.test, codes, 40, len(data)))
+        found = shallow.nearest(split.test, codes, 40, 12)[0]
+        np.testing.assert_array_equal(found, deep.nearest(split.test, codes, 40, len(data))[0])
         ended = sum(upper.max() >= shallow._farthest for _, _, upper in shallow._lists.values())
         assert ended
         assert sum(len(rows) for rows, _ in asked) < 2 * len(split.test)
@@ -170,14 +187,14 @@ def test_only_what_a_vote_hangs_on_is_solved_further():
         return [(np.arange(6), np.maximum(truth - 0.2, 0), truth + 0.2) for _ in rows]
 
     graph = Graph(find, np.arange(6), refine)
-    alike = graph.classes(np.array([0]), np.array([9, 1, 1, 1, 1, 1]), 3, 5)
+    alike = graph.nearest(np.array([0]), np.array([9, 1, 1, 1, 1, 1]), 3, 5)[0]
     assert alike.tolist() == [[1, 1, 1]]
     assert not asked
-    two = graph.classes(np.array([0]), np.array([9, 1, 0, 0, 0, 0]), 3, 5)
+    two = graph.nearest(np.array([0]), np.array([9, 1, 0, 0, 0, 0]), 3, 5)[0]
     assert asked
     assert two.tolist() == [[1, 0, 0]]
     before = len(asked)
-    graph.classes(np.array([0]), np.array([9, 1, 0, 0, 0, 0]), 3, 5)
+    graph.nearest(np.array([0]), np.array([9, 1, 0, 0, 0, 0]), 3, 5)[0]
     assert len(asked) == before, "what was solved further is kept"
 
 

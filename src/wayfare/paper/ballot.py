@@ -38,7 +38,7 @@ class Ballot:
     >>> ballot = Ballot.of(
     ...     np.array([5, 7]), np.array([1.0, 0.9]), np.array([1.1, 1.2]), np.arange(9) % 2, 2
     ... )
-    >>> ballot.open(), ballot.classes()  # of classes 1 and 1: nothing hangs on their order
+    >>> ballot.open(), ballot.first()[0]  # of classes 1 and 1: nothing hangs on their order
     (array([], dtype=int64), array([1, 1]))
     """
 
@@ -79,8 +79,8 @@ class Ballot:
         wide = self.upper - self.lower > 2 * ROUNDING * self.upper
         return np.sort(self.order[reach][between & wide[reach]])
 
-    def classes(self) -> Places:
-        """The classes of the first k; what cannot be told apart stands by place."""
+    def first(self) -> tuple[Places, Array]:
+        """The classes and distances of the first k; what cannot be told apart stands by place."""
         upper = self.upper.copy()
         narrow = self.upper - self.lower <= 2 * ROUNDING * self.upper
         reach, first = -np.inf, 0.0
@@ -89,7 +89,8 @@ class Ballot:
                 first = upper[at]
             reach = max(reach, upper[at])
             upper[at] = first
-        return self.votes[np.lexsort((self.places, upper))][: self.k]
+        order = np.lexsort((self.places, upper))[: self.k]
+        return self.votes[order], upper[order]
 
 
 def _settled(

@@ -58,9 +58,10 @@ class Graph:
     ...     far = np.abs(np.arange(4.0) - rows[:, None])
     ...     return [(n := np.argsort(one, kind="stable")[:depth], one[n], one[n]) for one in far]
     >>> graph = Graph(find, np.arange(4))
-    >>> graph.classes(np.array([0, 3]), np.array([-1, 1, -1, 0]), k=2, depth=1)
-    array([[ 1,  0],
-           [ 1, -1]])
+    >>> graph.nearest(np.array([0, 3]), np.array([-1, 1, -1, 0]), k=2, depth=1)
+    (array([[ 1,  0],
+           [ 1, -1]]), array([[ 1.,  3.],
+           [ 2., inf]]))
     """
 
     def __init__(
@@ -82,16 +83,17 @@ class Graph:
         self._changed = False
         self._load()
 
-    def classes(self, rows: Places, codes: Places, k: int, depth: int) -> Places:
-        """The classes of each row's `k` nearest in a part, nearest first, as far as a vote can tell.
+    def nearest(self, rows: Places, codes: Places, k: int, depth: int) -> tuple[Places, Array]:
+        """The classes and distances of each row's `k` nearest in a part, as far as a vote can tell.
 
         `codes` are the classes of the part's documents, -1 outside of it; the row itself does not count.
-        Returns -1 where nobody is left. Neighbours stand in an order that gives every majority of the
-        first 1, 2, ..., k as the true order does. Lists that are not there yet are searched for to
-        `depth`, and deeper where that does not suffice.
+        Returns -1, infinitely far, where nobody is left. Neighbours stand in an order that gives every
+        majority of the first 1, 2, ..., k as the true order does; distances are upper bounds. Lists that
+        are not there yet are searched for to `depth`, and deeper where that does not suffice.
         """
         self._extend(np.array([row for row in rows.tolist() if row not in self._lists]), depth)
-        started, found = time.process_time(), np.full((len(rows), k), -1)
+        started = time.process_time()
+        found, far = np.full((len(rows), k), -1), np.full((len(rows), k), np.inf)
         left = list(enumerate(rows.tolist()))
         while left:
             short = []
@@ -102,7 +104,7 @@ class Graph:
                 if mine is None:
                     short.append((at, row))
                 else:
-                    found[at, : len(mine)] = mine
+                    found[at, : len(mine[0])], far[at, : len(mine[0])] = mine
             self.cpu += time.process_time() - started
             for deep in {self._depths[row] for _, row in short}:
                 again = [row for _, row in short if self._depths[row] == deep]
@@ -110,7 +112,7 @@ class Graph:
             started, left = time.process_time(), short
         if self._changed:
             self._save()
-        return found
+        return found, far
 
     def claim(self) -> float:
         """The seconds of searching since the last claim, also those of a run that was cut."""
@@ -119,8 +121,8 @@ class Graph:
             self._save()
         return taken
 
-    def _read(self, row: int, codes: Places, k: int) -> Places | None:
-        """The classes of one row; None where its list ends too soon, or in the midst of a tie."""
+    def _read(self, row: int, codes: Places, k: int) -> tuple[Places, Array] | None:
+        """The neighbours of one row; None where its list ends too soon, or in the midst of a tie."""
         places, lower, upper = self._lists[row]
         inside = np.flatnonzero(codes[places] >= 0)
         if row not in self._whole and len(inside) < k:
@@ -136,7 +138,7 @@ class Graph:
             self._changed = True
         if row not in self._whole and ballot.reach * (1 + 2 * ROUNDING) >= upper.max():
             return None
-        return ballot.classes()
+        return ballot.first()
 
     def _complete(self, row: int) -> bool:
         """Add all who are as far as can be to a list that ends among them."""

@@ -33,6 +33,9 @@ TOL = 5e-4
 DIGITS = 12  # of L1 distances: many documents share no word, and all of them are tied
 ALONE = ("nbow",)  # weightings that read one document at a time, so that no split changes them
 
+NEAREST = 1e-9  # below it a vote would weigh more than a number can say
+
+Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 Fold = tuple[Places, Places]
 
@@ -212,11 +215,25 @@ class Lesson:
 
 
 def judged(
-    lesson: Lesson, codes: Places, classes: NDArray[Any], rows: Places, learnt: Places
-) -> NDArray[np.float64]:
-    """The share of `rows` that the first 1, 2, ... neighbours get wrong; `codes` are their classes."""
-    shares = np.searchsorted(classes, lesson.labels[learnt])
-    elected, _ = votes(codes, majority(shares, len(classes)))
+    lesson: Lesson,
+    codes: Places,
+    classes: NDArray[Any],
+    rows: Places,
+    learnt: Places,
+    distances: Array | None = None,
+) -> Array:
+    """The share of `rows` that the first 1, 2, ... neighbours get wrong; `codes` are their classes.
+
+    With `distances` a neighbour's vote weighs 1 / distance, as `weights="distance"` of scikit-learn.
+    """
+    priors = majority(np.searchsorted(classes, lesson.labels[learnt]), len(classes))
+    if distances is None:
+        elected, _ = votes(codes, priors)
+    else:
+        weights = (codes >= 0) / np.maximum(distances, NEAREST)
+        shares = np.cumsum(weights[..., None] * (codes[..., None] == range(len(classes))), axis=1)
+        nobody = shares.sum(axis=2) == 0
+        elected = np.where(nobody, int(np.argmax(priors)), shares.argmax(axis=2))
     return np.asarray((classes[elected] != lesson.labels[rows][:, None]).mean(axis=0))
 
 

@@ -48,11 +48,20 @@ class _Ballots:
 
     lesson: Lesson
     graphs: list[Graph]
+    by_distance: bool = False
 
     @classmethod
-    def of(cls, lesson: Lesson, metric: str, weighting: str, etas: list[Any]) -> _Ballots:
+    def of(
+        cls,
+        lesson: Lesson,
+        metric: str,
+        weighting: str,
+        etas: list[Any],
+        *,
+        by_distance: bool = False,
+    ) -> _Ballots:
         graphs = [lesson.graphs.of(metric, weighting, eta, lesson.split) for eta in etas]
-        return cls(lesson, graphs)
+        return cls(lesson, graphs, by_distance)
 
     def by_validation(self) -> list[NDArray[np.float64]]:
         """For each graph the mean error over the folds, by k."""
@@ -70,10 +79,11 @@ class _Ballots:
         codes = np.full(len(lesson.labels), -1)
         codes[learnt] = np.searchsorted(classes, lesson.labels[learnt])
         codes[~live] = -1
-        found, speaking = np.full((len(asked), k), -1), live[asked]
+        found, far = np.full((len(asked), k), -1), np.full((len(asked), k), np.inf)
+        speaking = live[asked]
         some = asked[speaking]
-        found[speaking] = graph.classes(some, codes, k, self._depth(graph, some))
-        return judged(lesson, found, classes, asked, learnt)
+        found[speaking], far[speaking] = graph.nearest(some, codes, k, self._depth(graph, some))
+        return judged(lesson, found, classes, asked, learnt, far if self.by_distance else None)
 
     def _depth(self, graph: Graph, asked: Places) -> int:
         """Those who train in one fold are asked in another: their lists must serve every fold."""
@@ -88,10 +98,12 @@ def _best(tries: list[NDArray[np.float64]]) -> tuple[int, int]:
     return at, k + 1
 
 
-def _voted(lesson: Lesson, *, metric: str, weighting: str) -> dict[str, Any]:
+def _voted(
+    lesson: Lesson, *, metric: str, weighting: str, by_distance: bool = False
+) -> dict[str, Any]:
     """k and eta by cross-validation; then the test documents are asked, under the eta chosen."""
     etas: list[Any] = lesson.etas(ETAS) if metric in HAVE_ETA else [None]
-    ballots = _Ballots.of(lesson, metric, weighting, etas)
+    ballots = _Ballots.of(lesson, metric, weighting, etas, by_distance=by_distance)
     tries = ballots.by_validation()
     at, k = _best(tries)
     train, test = lesson.split
@@ -193,7 +205,23 @@ ROWS: dict[str, Row] = {
         ),
         Row("wfr", "WFR", partial(_voted, metric="wfr", weighting="nbow")),
         Row("wfr-tfidf", "WFR, tf-idf", partial(_voted, metric="wfr", weighting="tfidf")),
+        Row(
+            "wfr-near",
+            "WFR, votes by 1/distance",
+            partial(_voted, metric="wfr", weighting="nbow", by_distance=True),
+        ),
+        Row(
+            "wfr-tfidf-near",
+            "WFR, tf-idf, votes by 1/distance",
+            partial(_voted, metric="wfr", weighting="tfidf", by_distance=True),
+        ),
         Row("wmd", "WMD", partial(_voted, metric="wmd", weighting="nbow"), 2.0),
+        Row(
+            "wmd-near",
+            "WMD, votes by 1/distance",
+            partial(_voted, metric="wmd", weighting="nbow", by_distance=True),
+            2.0,
+        ),
         Row("wmd-tfidf", "WMD, tf-idf", partial(_voted, metric="wmd", weighting="tfidf"), 2.0),
         Row(
             "wme-wmd",

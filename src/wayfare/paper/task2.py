@@ -20,7 +20,7 @@ from wayfare.paper.splits import Split, splits_of
 
 __all__ = ["CHOICES", "best_choices", "check_rows", "jobs", "preferred", "table"]
 
-CHOICES = ("wfr", "wfr-tfidf")  # between which validation may choose
+CHOICES = ("wfr", "wfr-tfidf", "wfr-near", "wfr-tfidf-near")  # between which validation may choose
 
 
 def check_rows(rows: Sequence[str]) -> list[str]:
