@@ -24,8 +24,6 @@ from wayfare.points import Points
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from wayfare.kernels.cpu.anneal import Work
-
 __all__ = ["CERTIFIED", "Bounds", "Documents", "Narrow", "Query", "Scratch", "Told"]
 
 Array = NDArray[np.float64]
@@ -121,14 +119,14 @@ class Scratch:
     """The workspaces of one thread, for problems of up to m x n points."""
 
     def __init__(self, m: int, n: int) -> None:
-        from wayfare.kernels.cpu import anneal, components
+        from wayfare.kernels.cpu import components, problem
 
         self.parts = components.parts(m, n)
         self._sizes = m, n
-        self._work: dict[Any, tuple[Work, Work]] = {}
-        self._make = anneal.workspace
+        self._work: dict[Any, tuple[Any, Any]] = {}
+        self._make = problem.workspace
 
-    def of(self, dtype: Any) -> tuple[Work, Work]:
+    def of(self, dtype: Any) -> tuple[Any, Any]:
         """The workspace of the problem and the one of its components."""
         if dtype not in self._work:
             self._work[dtype] = (self._make(*self._sizes, dtype), self._make(*self._sizes, dtype))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,19 @@ __all__ = ["Points", "hashes_of"]
 def hashes_of(points: NDArray[Any]) -> NDArray[np.uint64]:
     """One number a point, equal for equal points: its bits times fixed odd numbers, summed."""
     bits = np.ascontiguousarray(points).view(np.uint32 if points.itemsize == 4 else np.uint64)
-    odd = np.random.default_rng(0).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * 2 + 1
+    odd = _odd(bits.shape[1])
     out = np.empty(len(bits), np.uint64)
     for start in range(0, len(bits), 4096):
         part = bits[start : start + 4096].astype(np.uint64)
         part *= odd
         np.sum(part, axis=1, out=out[start : start + 4096])
     return out
+
+
+@cache
+def _odd(count: int) -> NDArray[np.uint64]:
+    """Fixed odd numbers."""
+    return np.random.default_rng(0).integers(0, 2**63, count, dtype=np.uint64) * 2 + 1
 
 
 @dataclass(frozen=True, eq=False)

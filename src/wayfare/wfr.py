@@ -34,6 +34,9 @@ MOST_PAIRS = 200_000_000
 # Sinkhorn in float64 meets tolerances down to this; the interior-point finish goes on from there.
 SINKHORN_TOL = 1e-5
 
+# Below this tolerance the rounding of float32 eats it on documents of some hundred words.
+SINGLE_TOL = 2e-4
+
 
 def wfr_value(objective: float, eta: float) -> float:
     """`eta sqrt(2 J)`: the distance that belongs to a value of the objective."""
@@ -197,19 +200,23 @@ def _coincidence(problem: _Problem) -> _State | None:
 
 
 def _sinkhorn(problem: _Problem, tol: float, floor: float) -> tuple[_State, Work]:
+    """The kernel's potentials and plan: in float32 where that is enough to reach `tol` with them."""
     from wayfare.kernels.cpu import anneal, batch, components, jit
+    from wayfare.kernels.cpu import problem as room
 
     m, n = problem.cosines.shape
     kept = batch.Kept(np.zeros(m), np.zeros(n), np.zeros((m, n)))
     goal = anneal.Goal(problem.total, problem.scale, 0.0, 0.0, tol, floor, np.inf)
+    dtype = np.dtype(np.float32 if tol >= SINGLE_TOL else np.float64)
     jit.announce_compilation(batch.solve_one)
     _, _, _, sweeps, stages = batch.solve_one(
-        problem.cosines,
+        np.ascontiguousarray(problem.cosines.T, dtype),
         problem.mu,
         problem.nu,
         goal,
-        anneal.workspace(m, n, np.dtype(np.float64)),
-        anneal.workspace(m, n, np.dtype(np.float64)),
+        anneal.DEPTH,
+        room.workspace(m, n, dtype),
+        room.workspace(m, n, dtype),
         components.parts(m, n),
         kept,
     )

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from strategies import WEIGHTS, cloud, weights
 from wayfare.ground import cosines
-from wayfare.kernels.cpu import anneal, batch, components, passes, powers
+from wayfare.kernels.cpu import anneal, batch, components, lanes, memory, passes, powers
+from wayfare.kernels.cpu import problem as problem_
 from wayfare.kernels.cpu.jit import jit
 
 seeds = st.integers(0, 2**32 - 1)
@@ -26,7 +27,7 @@ def problem(seed: int, m: int, n: int, eta: float, kind: str = "sphere"):
 
 
 def loaded(h, mu, nu, dtype):
-    whole = anneal.shaped.py_func(anneal.workspace(*h.shape, dtype), *h.shape)
+    whole = problem_.shaped.py_func(problem_.workspace(*h.shape, dtype), *h.shape)
     columns = np.arange(h.shape[1], dtype=np.int32)
     batch.load(np.ascontiguousarray(h.T, dtype), columns, mu, nu, 1.0, whole)
     return whole
@@ -40,18 +41,58 @@ def solve(h, mu, nu, dtype, tol=1e-3, depth=anneal.DEPTH):
     """Bounds on the affinity, and the feasible pair and plan that prove them."""
     m, n = h.shape
     kept = batch.Kept(np.zeros(m), np.zeros(n), np.zeros((m, n)))
-    whole, work = loaded(h, mu, nu, dtype), anneal.workspace(m, n, dtype)
+    whole, work = loaded(h, mu, nu, dtype), problem_.workspace(m, n, dtype)
     found = components.solve_components(
-        whole, m, n, goal(tol), work, components.parts(m, n), depth, True, kept
+        whole, m, n, goal(tol), work, components.parts(m, n), depth, kept
     )
     return found, kept
+
+
+# ---- lanes --------------------------------------------------------------------------------------------
+
+
+@jit
+def lane_by_lane(x, y, whole, line, out):
+    """Every operation on lanes, a row of `out` each."""
+    a, b = memory.take(x, 3), memory.take(y, 1)
+    memory.put(out, (0, 0), a + b)
+    memory.put(out, (1, 0), 2.0 - a)
+    memory.put(out, (2, 0), a * b / 3)
+    memory.put(out, (3, 0), lanes.largest(a, b))
+    memory.put(out, (4, 0), lanes.smallest(a, 0))
+    memory.put(out, (5, 0), lanes.where_larger(a, b, 1, a))
+    memory.put(out, (6, 0), lanes.root(b))
+    memory.put(out, (7, 0), memory.some(x, 3, 5))
+    memory.put(out, (8, 0), memory.alike(whole, (2, 5)))
+    memory.put(out, (9, 0), memory.take(whole, (1, 7)))
+    memory.put(out, (10, 0), lanes.spread(out, lanes.total(a)))
+    memory.put(out, (11, 0), lanes.peak(a))
+    memory.turn(whole, (2, 1), line, (3, 6))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lanes_do_what_arrays_do(dtype):
+    rng = np.random.default_rng(4)
+    x, y = rng.standard_normal((2, 24)).astype(dtype)
+    y, whole = abs(y), rng.random((20, 32)).astype(dtype)
+    line, out = np.zeros((20, 32), dtype), np.empty((12, 16), dtype)
+    lane_by_lane(x, y, whole, line, out)
+    a, b = x[3:19], y[1:17]
+    five = np.where(np.arange(16) < 5, a, 0)
+    rows = [a + b, 2 - a, a * b / 3, np.maximum(a, b), np.minimum(a, 0), np.where(a > b, 1, a)]
+    rows += [np.sqrt(b), five, np.full(16, whole[2, 5]), whole[1, 7:23]]
+    rows += [np.full(16, a.sum()), np.full(16, a.max())]
+    np.testing.assert_allclose(out, rows, rtol=8 * np.finfo(dtype).eps, atol=1e-6)
+    np.testing.assert_array_equal(line[3:19, 6:22], whole[2:18, 1:17].T)
+    line[3:19, 6:22] = 0
+    assert not line.any()
 
 
 # ---- passes -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(8, 16), (40, 48), (16, 80), (104, 16)])
+@pytest.mark.parametrize("shape", [(8, 16), (40, 48), (16, 80), (104, 16), (24, 112), (8, 96)])
 def test_passes_over_a_matrix(dtype, shape):
     rng = np.random.default_rng(0)
     matrix, other = rng.random((2, *shape)).astype(dtype)
@@ -76,10 +117,9 @@ def test_passes_over_a_matrix(dtype, shape):
 def test_a_problem_is_loaded_with_its_transpose_and_zeros_around(dtype, m, n):
     rng = np.random.default_rng(0)
     table, columns = rng.random((2 * n, m)).astype(dtype), rng.permutation(2 * n)[:n]
-    work = anneal.workspace(m, n, dtype)
-    for array in work:
-        array[:] = np.nan  # what a problem before it left behind
-    part = anneal.shaped(work, m, n)
+    work = problem_.workspace(m, n, dtype)
+    work[:] = np.nan  # what a problem before it left behind
+    part = problem_.shaped.py_func(work, m, n)
     batch.load(table, columns, np.ones(m), np.full(n, 2.0), 2.0, part)
     for matrix, expected in ((part.cosines_t, table[columns]), (part.cosines, table[columns].T)):
         assert np.array_equal(matrix[: len(expected), : len(expected[0])], expected)
@@ -189,16 +229,20 @@ def test_components_are_those_of_the_graph(seed, m, n, eta):
     from scipy.sparse.csgraph import connected_components
 
     h, mu, nu = problem(seed, m, n, eta, "gauss")
-    parts = components.parts(m, n)
-    count = components._split(loaded(h, mu, nu, np.float64), m, n, parts)
+    parts, whole = components.parts(m, n), loaded(h, mu, nu, np.float64)
+    settled = components._label(whole)
+    count = components._split(whole, m, n, parts)
+    assert settled == (count <= 1)
     graph = np.zeros((m + n, m + n))
     graph[:m, m:] = h
     _, names = connected_components(csr_array(graph), directed=False)
     truth = {frozenset(np.flatnonzero(names == name)) for name in names}
     found = set()
     for part in range(count):
-        rows = parts.rows[parts.row_starts[part] : parts.row_starts[part + 1]]
-        cols = parts.cols[parts.col_starts[part] : parts.col_starts[part + 1]]
+        first, last = parts[components.ROW_STARTS, part : part + 2]
+        rows = parts[components.ROWS, first:last]
+        first, last = parts[components.COL_STARTS, part : part + 2]
+        cols = parts[components.COLS, first:last]
         found.add(frozenset(rows) | frozenset(m + cols))
     assert found == {one for one in truth if len(one) > 1}
 
@@ -278,3 +322,27 @@ def test_a_change_in_any_kernel_makes_the_cache_stale(monkeypatch):
     read = compiler.Path.read_bytes
     monkeypatch.setattr(compiler.Path, "read_bytes", lambda path: read(path) + b"#")
     assert compiler._source_stamp() != stamp
+
+
+def test_an_index_of_an_older_release_is_read_as_empty(tmp_path, monkeypatch):
+    import pickle
+    import sys
+    import types
+
+    from wayfare.kernels.cpu import jit as compiler
+
+    older = types.ModuleType("older_release")
+    older.Gone = type("Gone", (), {"__module__": "older_release"})
+    monkeypatch.setitem(sys.modules, "older_release", older)
+    index = tmp_path / "index"
+    index.write_bytes(pickle.dumps(older.Gone()))
+
+    def load():
+        return pickle.loads(index.read_bytes())
+
+    assert type(compiler._forgiving(load)()) is older.Gone
+    del older.Gone
+    assert compiler._forgiving(load)() == {}
+    monkeypatch.delitem(sys.modules, "older_release")
+    assert compiler._forgiving(load)() == {}
+    assert passes.add_rows._cache._cache_file._load_index.__qualname__.startswith("_forgiving")

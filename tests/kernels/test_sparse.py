@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from test_cpu import goal, loaded, problem, seeds, sizes, solve
 
 from wayfare.kernels.cpu import anneal, batch, components, sparse
+from wayfare.kernels.cpu import problem as problem_
 
 UNIT = 2.0**-24
 
@@ -16,7 +17,7 @@ UNIT = 2.0**-24
 def solve_sparse(h, mu, nu, tol, depth=anneal.DEPTH):
     """Bounds on the affinity, and the potentials of the rows that they end with."""
     work = loaded(h, np.where(h.any(1), mu, 0), np.where(h.any(0), nu, 0), np.float32)
-    return sparse.anneal_sparse(work, *h.shape, goal(tol), depth), work.rows[anneal.LOG_A]
+    return sparse.anneal_sparse(work, *h.shape, goal(tol), depth), work.rows[problem_.LOG_A]
 
 
 @settings(max_examples=150, deadline=None)
@@ -50,14 +51,14 @@ def test_long_problems_are_certified_without_the_rounding_of_long_sums(m, n, eta
             np.full(1, -np.inf), np.full(1, np.inf), np.zeros(1, np.int8),
             np.zeros(1, np.int32), np.zeros(1, np.int8),
         )  # fmt: skip
-        work, split = anneal.workspace(m, n, dtype), anneal.workspace(m, n, dtype)
+        work, split = problem_.workspace(m, n, dtype), problem_.workspace(m, n, dtype)
         batch.solve_many(
             table.astype(dtype), np.full(m, -1, np.int32), mu, 1.0, np.array([0, n]),
             np.arange(n, dtype=np.int32), nu, np.array([0]), 1e-3, 1e-12, np.inf, np.empty(0), 0.0,
             anneal.DEPTH, work, split, components.parts(m, n), spread,
         )  # fmt: skip
         found[dtype] = spread
-        assert sparse.is_long(work, m, n) == (dtype == np.float32)
+        assert sparse.is_long(problem_.shaped.py_func(work, m, n), m, n) == (dtype == np.float32)
     single, double = found[np.float32], found[np.float64]
     assert single.status[0] == double.status[0] == anneal.CERTIFIED
     assert single.lower[0] <= double.upper[0]

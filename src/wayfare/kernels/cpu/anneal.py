@@ -8,15 +8,9 @@ plan, and the whole path needs one power of the cosines and no exponential of a 
     (a, b) <- (a / l, b l),         l = sqrt(<a, mu> / <b, nu>)         (3)  translation
 
 with over-relaxation omega: at small eps it needs a half to a third of the sweeps. Between absorptions
-R is kept as u_i P_ij v_j, and everything else in base-2 logarithms. The certificate needs no
-exponential either:
-
-    upper   b_j = max_i h_ij^2 / a_i, then a_i = max_j h_ij^2 / b_j;  S <= sqrt(<a, mu> <b, nu>)   (4)
-    lower   A_ij = mu_i R_ij / (R 1)_i, then the best B for it;
-            S >= sum_j sqrt(nu_j sum_i A_ij h_ij^2)                                             (5)
-
-(5) is at least the semi-coupling value of the split that R induces, which by Jensen's inequality is
-at least the value of R itself at its best scale: it is the only primal bound that is needed.
+R is kept as u_i P_ij v_j, and everything else in base-2 logarithms. Potentials are nearly linear in
+eps, so each stage starts from where the two before it lead. The bounds are (4) and (5) of
+certificate.py, which need no exponential either.
 """
 
 from __future__ import annotations
@@ -27,43 +21,45 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.jit import jit
-from wayfare.kernels.cpu.passes import add_rows, first_plan, max_rows, semicouple_rows, sharpen
+from wayfare.kernels.cpu.certificate import feasible_pair, lower_bound
+from wayfare.kernels.cpu.jit import jit_bare, jit_within
+from wayfare.kernels.cpu.lanes import LANES, largest, smallest, spread, total, where_larger
+from wayfare.kernels.cpu.memory import put, take
+from wayfare.kernels.cpu.passes import add_rows, first_plan, max_rows, sharpen
 from wayfare.kernels.cpu.powers import exp2, log2
+from wayfare.kernels.cpu.problem import (
+    BASE,
+    BEFORE,
+    FLOOR,
+    LOG_A,
+    LOG_U,
+    LOG_W,
+    SCALE,
+    SUMS,
+    TINY,
+    WEIGHT,
+)
 
-__all__ = [
-    "CERTIFIED",
-    "CUT",
-    "DEPTH",
-    "STALLED",
-    "Goal",
-    "Work",
-    "anneal",
-    "feasible_pair",
-    "shaped",
-    "workspace",
-]
+__all__ = ["CERTIFIED", "CUT", "DEPTH", "STAGES", "STALLED", "Goal", "anneal"]
 
 CERTIFIED, STALLED, CUT = 0, 1, 2
 
-# Rows of a side's scratch: the logarithms of the potential, of the same at the last absorption, of the
-# scaling since, and of the weights; the scaling; sums of the plan; the weights; a row to work in.
-# Between absorptions log a = base - log u / p.
-LOG_A, BASE, LOG_U, LOG_W, SCALE, SUMS, WEIGHT, SPARE = range(8)
-
 # Sweeps a stage, from eps = 1/8 down to 1/2048. Short early stages only have to bring the potentials
 # near; the long ones at the end run until the certificate is good enough.
-STAGES = np.array([2, 2, 4, 4, 6, 10, 16, 64, 128])
+STAGES = np.array([2, 2, 2, 3, 3, 4, 6, 14, 128])
 DEPTH = len(STAGES)
 FIRST_POWER = 8.0
-OVER_RELAXATION = 1.8
-SWEEPS_BETWEEN_CHECKS = 5
-TINY, FLOOR = 1e-30, 1e-18  # the square of the floor is still a normal number in float32
+OVER_RELAXATION = 1.65
+SWEEPS_BETWEEN_TRANSLATIONS = 7
+
+# A look at the certificate costs as much as four sweeps. The gap falls by `DROP` a stage, give or take;
+# where that does not bring it near the goal within a stage, nobody looks. `NEAR` is how far above the
+# goal it may be foreseen for one look at the stage's end.
+FIRST_LOOK, DROP, NEAR = 2, 2.7, 1.5
+EARLIEST, SWEEPS_BETWEEN_LOOKS = 4, 5
 
 # A scaling is taken into the plan beyond 2^40, and never goes beyond 2^60: a product of two is finite.
 ABSORBED, LONGEST = 40, 60
-
-Work = namedtuple("Work", "cosines cosines_t plan plan_t rows cols")
 
 # Of J = total - scale * (elsewhere + S): a solve may stop when its gap is within tol * max(J, atol),
 # or when J is proven to be at least `cut`. `elsewhere` is an upper bound on the affinity of the
@@ -71,145 +67,135 @@ Work = namedtuple("Work", "cosines cosines_t plan plan_t rows cols")
 Goal = namedtuple("Goal", "total scale elsewhere margin tol atol cut")
 
 
-def workspace(m: int, n: int, dtype: Any) -> Work:
-    """Flat arrays for problems of up to m x n points; one thread uses one workspace."""
-    m, n = -(-max(m, 1) // 16) * 16, -(-max(n, 1) // 16) * 16
-    matrices = (np.zeros(m * n, dtype) for _ in range(4))
-    return Work._make((*matrices, np.zeros(8 * m, dtype), np.zeros(8 * n, dtype)))
+@jit_within
+def _start_side(side: Any, tiny: Any) -> None:
+    """The largest cosines in SUMS as a first potential, and its inverse root as scaling."""
+    one, two = side.dtype.type(1), side.dtype.type(2)
+    for j in range(0, side.shape[1], LANES):
+        root = largest(take(side, (SUMS, j)), tiny)
+        weight = take(side, (WEIGHT, j))
+        put(side, (SCALE, j), one / root)
+        log_a = where_larger(weight, 0, two * log2(root), 0)
+        put(side, (BASE, j), log_a)
+        put(side, (BEFORE, j), log_a)
+        put(side, (LOG_W, j), log2(largest(weight, tiny)))
+        put(side, (LOG_U, j), 0)
 
 
-@jit
-def shaped(work: Any, m: int, n: int) -> Any:
-    """The workspace as padded matrices of this problem's size: a short stride stays in the near cache."""
-    p, q = (m + 7) // 8 * 8, (n + 7) // 8 * 8
-    wide_p, wide_q = (m + 15) // 16 * 16, (n + 15) // 16 * 16
-    return Work(
-        work.cosines[: p * wide_q].reshape(p, wide_q),
-        work.cosines_t[: q * wide_p].reshape(q, wide_p),
-        work.plan[: p * wide_q].reshape(p, wide_q),
-        work.plan_t[: q * wide_p].reshape(q, wide_p),
-        work.rows[: 8 * wide_p].reshape(8, wide_p),
-        work.cols[: 8 * wide_q].reshape(8, wide_q),
-    )
-
-
-@jit
+@jit_within
 def _first_potentials(work: Any, tiny: Any) -> None:
     """Start from `a_i = max_j h_ij^2`, `b_j = max_i h_ij^2 / a_i`: feasible, tight in every row.
 
     Leaves the inverse roots of both as scalings: `h / sqrt(a b)` has 1 for the largest in each row.
     """
     rows, cols = work.rows, work.cols
-    zero, one = rows.dtype.type(0), rows.dtype.type(1)
-    for j in range(cols.shape[1]):
-        cols[SCALE, j] = one
+    cols[SCALE] = 1
     max_rows(work.cosines_t, cols[SCALE], rows[SUMS])
-    for i in range(rows.shape[1]):
-        rows[SUMS, i] = max(rows[SUMS, i], tiny)
-        rows[SCALE, i] = one / rows[SUMS, i]
+    _start_side(rows, tiny)
     max_rows(work.cosines, rows[SCALE], cols[SUMS])
-    for j in range(cols.shape[1]):
-        cols[SUMS, j] = max(cols[SUMS, j], tiny)
-        cols[SCALE, j] = one / cols[SUMS, j]
-    for side in (rows, cols):
-        for i in range(side.shape[1]):
-            padding = side[WEIGHT, i] == 0
-            side[BASE, i] = zero if padding else (one + one) * log2(side[SUMS, i])
-            side[LOG_W, i] = log2(max(side[WEIGHT, i], tiny))
-            side[LOG_U, i] = zero
+    _start_side(cols, tiny)
 
 
-@jit
+@jit_within
 def _absorbed(side: Any, per_power: Any) -> None:
     """Begin anew after the scaling was taken into the plan."""
-    zero, one = side.dtype.type(0), side.dtype.type(1)
-    for i in range(side.shape[1]):
-        side[BASE, i] -= side[LOG_U, i] * per_power
-        side[LOG_U, i] = zero
-        side[SCALE, i] = one
+    for j in range(0, side.shape[1], LANES):
+        put(side, (BASE, j), take(side, (BASE, j)) - take(side, (LOG_U, j)) * per_power)
+        put(side, (LOG_U, j), 0)
+        put(side, (SCALE, j), 1)
 
 
-@jit
-def _update(side: Any, power: Any, relax: Any, tiny: Any) -> Any:
-    """Equations (1) and (2) for one side; returns by how much scalings went beyond `ABSORBED` in all.
+@jit_within
+def _lead(side: Any, power: Any, gain: Any) -> None:
+    """Move the potential on by `gain` of its last step, by way of the scaling.
 
-    That is a sum, since the compiler makes no vectors of a largest one.
+    It is nearly linear in eps: when eps is halved, it goes half as far again as it came.
     """
     real = side.dtype.type
-    most, far, beyond = real(LONGEST), real(ABSORBED), real(0)
-    step, more = relax * power / (power + real(1)), real(1) + real(1) / power
-    for i in range(side.shape[1]):
-        u = side[LOG_U, i]
-        wanted = side[BASE, i] + side[LOG_W, i] - log2(max(side[SUMS, i], tiny))
-        u += step * (wanted - u * more)
-        u = min(max(u, -most), most)
-        side[LOG_U, i] = u
-        side[SCALE, i] = exp2(u)
-        beyond += max(abs(u) - far, real(0))
-    return beyond
+    most, per_power = real(LONGEST), real(1) / power
+    for j in range(0, side.shape[1], LANES):
+        u = take(side, (LOG_U, j))
+        now = take(side, (BASE, j)) - u * per_power
+        u = u - (now - take(side, (BEFORE, j))) * (gain * power)
+        u = smallest(largest(u, -most), most)
+        put(side, (BEFORE, j), now)
+        put(side, (LOG_U, j), u)
+        put(side, (SCALE, j), exp2(u))
 
 
-@jit
-def _mass(side: Any) -> float:
-    """`<a, weights>`."""
-    mass = side.dtype.type(0)
-    for i in range(side.shape[1]):
-        mass += exp2(side[LOG_A, i]) * side[WEIGHT, i]
-    return float(mass)
+@jit_within
+def _update(side: Any, power: Any, relax: Any, tiny: Any) -> Any:
+    """Equations (1) and (2) for one side; returns by how much scalings went beyond `ABSORBED` in all."""
+    real = side.dtype.type
+    most, beyond = real(LONGEST), spread(side, 0)
+    step = relax * power / (power + real(1))
+    keep = real(1) - step * (real(1) + real(1) / power)
+    for j in range(0, side.shape[1], LANES):
+        wanted = take(side, (BASE, j)) + take(side, (LOG_W, j))
+        wanted = wanted - log2(largest(take(side, (SUMS, j)), tiny))
+        u = take(side, (LOG_U, j)) * keep + wanted * step
+        u = smallest(largest(u, -most), most)
+        put(side, (LOG_U, j), u)
+        put(side, (SCALE, j), exp2(u))
+        beyond = beyond + largest(largest(u, u * real(-1)) - real(ABSORBED), 0)
+    return total(beyond)
 
 
-@jit
+@jit_within
+def _mass(side: Any, per_power: Any) -> float:
+    """Bring the potential up to date; returns `<a, weights>`."""
+    mass = spread(side, 0)
+    for j in range(0, side.shape[1], LANES):
+        log_a = take(side, (BASE, j)) - take(side, (LOG_U, j)) * per_power
+        put(side, (LOG_A, j), log_a)
+        mass = mass + exp2(log_a) * take(side, (WEIGHT, j))
+    return float(total(mass))
+
+
+@jit_within
 def _translate(work: Any, per_power: Any) -> None:
     """Bring the potentials up to date, and equation (3): the best constant to move between them."""
     rows, cols = work.rows, work.cols
-    for side in (rows, cols):
-        for i in range(side.shape[1]):
-            side[LOG_A, i] = side[BASE, i] - side[LOG_U, i] * per_power
-    shift = rows.dtype.type(0.5 * math.log2(_mass(rows) / _mass(cols)))
+    shift = 0.5 * math.log2(_mass(rows, per_power) / _mass(cols, per_power))
     for side, part in ((rows, shift), (cols, -shift)):
-        for i in range(side.shape[1]):
-            side[LOG_A, i] -= part
-            side[BASE, i] -= part
+        for j in range(0, side.shape[1], LANES):
+            put(side, (LOG_A, j), take(side, (LOG_A, j)) - part)
+            put(side, (BASE, j), take(side, (BASE, j)) - part)
 
 
-@jit
-def feasible_pair(work: Any) -> float:
-    """Equation (4). Leaves sqrt(a) in rows[SPARE] and 1 / sqrt(b) in cols[SPARE]: a feasible pair."""
-    rows, cols = work.rows, work.cols
-    half, one = rows.dtype.type(0.5), rows.dtype.type(1)
-    tiny = rows.dtype.type(TINY)
-    for i in range(rows.shape[1]):
-        rows[SPARE, i] = exp2(-half * rows[LOG_A, i])
-    max_rows(work.cosines, rows[SPARE], cols[SPARE])
-    mass_a = mass_b = half - half
-    for j in range(cols.shape[1]):
-        root = max(cols[SPARE, j], tiny)
-        mass_b += cols[WEIGHT, j] * root * root
-        cols[SPARE, j] = one / root
-    max_rows(work.cosines_t, cols[SPARE], rows[SPARE])
-    for i in range(rows.shape[1]):
-        root = rows[SPARE, i]
-        mass_a += rows[WEIGHT, i] * root * root
-    return math.sqrt(float(mass_a) * float(mass_b))
+@jit_within
+def _into_plan(work: Any, per_power: Any, square: bool) -> None:
+    """Take the scalings into the plan and its transpose."""
+    rows, cols, floor = work.rows, work.cols, work.rows.dtype.type(FLOOR)
+    sharpen(work.plan, rows[SCALE], cols[SCALE], square, floor)
+    sharpen(work.plan_t, cols[SCALE], rows[SCALE], square, floor)
+    _absorbed(rows, per_power)
+    _absorbed(cols, per_power)
 
 
-@jit
-def _lower(work: Any) -> float:
-    """Equation (5)."""
-    rows, cols = work.rows, work.cols
-    tiny, zero = rows.dtype.type(TINY), rows.dtype.type(0)
+@jit_within
+def _sweep(work: Any, power: Any, relax: Any) -> None:
+    """Equations (1) and (2)."""
+    rows, cols, tiny = work.rows, work.cols, work.rows.dtype.type(TINY)
     add_rows(work.plan_t, cols[SCALE], rows[SUMS])
-    for i in range(rows.shape[1]):
-        # A row that vanished in rounding carries nothing; the bound stays a bound.
-        rows[SUMS, i] = rows[WEIGHT, i] / rows[SUMS, i] if rows[SUMS, i] > tiny else zero
-    semicouple_rows(work.plan, work.cosines, rows[SUMS], cols[SUMS])
-    affinity = zero
-    for j in range(cols.shape[1]):
-        affinity += np.sqrt(cols[WEIGHT, j] * cols[SCALE, j] * cols[SUMS, j])
-    return float(affinity)
+    beyond = _update(rows, power, relax, tiny)
+    add_rows(work.plan, rows[SCALE], cols[SUMS])
+    beyond += _update(cols, power, relax, tiny)
+    if beyond > 0:
+        _into_plan(work, work.rows.dtype.type(1) / power, False)
 
 
-@jit
+@jit_within
+def _first_look(stage: int, depth: int, foreseen: float) -> int:
+    """The sweep of a stage after which to look at the certificate; 0 for none."""
+    sweeps = int(STAGES[stage])
+    if foreseen <= 1:
+        return min(EARLIEST, sweeps)
+    near = stage >= FIRST_LOOK and (foreseen <= NEAR or foreseen == np.inf)
+    return sweeps if near or stage == depth - 1 else 0
+
+
+@jit_bare
 def anneal(work: Any, goal: Any, depth: int) -> tuple[int, float, float, int, int]:
     """Solve the problem in `work`: status, lower and upper bound of S, sweeps, stages.
 
@@ -221,44 +207,37 @@ def anneal(work: Any, goal: Any, depth: int) -> tuple[int, float, float, int, in
     """
     rows, cols = work.rows, work.cols
     real = rows.dtype.type
-    tiny, floor = real(TINY), real(FLOOR)
-    _first_potentials(work, tiny)
+    _first_potentials(work, real(TINY))
     first_plan(work.cosines, rows[SCALE], cols[SCALE], work.plan)
     first_plan(work.cosines_t, cols[SCALE], rows[SCALE], work.plan_t)
+    _absorbed(rows, real(1) / real(FIRST_POWER))
+    _absorbed(cols, real(1) / real(FIRST_POWER))
     power, lower, upper, sweeps = real(FIRST_POWER), 0.0, np.inf, 0
-    excess = np.inf  # the gap over the gap that is wanted, at the last check
+    foreseen = np.inf  # the gap over the gap that is wanted, at the end of the stage
     for stage in range(depth):
         if stage:
-            sharpen(work.plan, rows[SCALE], cols[SCALE], True, floor)
-            sharpen(work.plan_t, cols[SCALE], rows[SCALE], True, floor)
-        _absorbed(rows, real(1) / power)
-        _absorbed(cols, real(1) / power)
-        if stage:
+            gain = real(0.5 if stage > 1 else 0)
+            _lead(rows, power, gain)
+            _lead(cols, power, gain)
+            _into_plan(work, real(1) / power, True)
             power *= real(2)
-        per_power = real(1) / power
-        check = STAGES[stage] if stage < 2 or excess > 6 else min(4, STAGES[stage])
+            foreseen /= DROP
+        look = _first_look(stage, depth, foreseen)
         for sweep in range(1, STAGES[stage] + 1):
             # The first sweep after a squaring takes the jump; relaxing it would overshoot.
-            relax = real(OVER_RELAXATION) if sweep > 1 else real(1)
-            add_rows(work.plan_t, cols[SCALE], rows[SUMS])
-            beyond = _update(rows, power, relax, tiny)
-            add_rows(work.plan, rows[SCALE], cols[SUMS])
-            beyond += _update(cols, power, relax, tiny)
+            _sweep(work, power, real(OVER_RELAXATION) if sweep > 1 else real(1))
             sweeps += 1
-            if beyond > 0:
-                sharpen(work.plan, rows[SCALE], cols[SCALE], False, floor)
-                sharpen(work.plan_t, cols[SCALE], rows[SCALE], False, floor)
-                _absorbed(rows, per_power)
-                _absorbed(cols, per_power)
-            if sweep % 4 == 0 or sweep == check:
-                _translate(work, per_power)
-            if sweep == check and stage > 0:
-                check += SWEEPS_BETWEEN_CHECKS
+            last = sweep == STAGES[stage]
+            if sweep == look or last or sweep % SWEEPS_BETWEEN_TRANSLATIONS == 0:
+                _translate(work, real(1) / power)
+            if sweep == look or (last and stage > 0 and goal.cut < np.inf):
                 upper = feasible_pair(work)
                 reach = goal.elsewhere + goal.margin + upper
                 if goal.total - goal.scale * reach > goal.cut:
                     return CUT, lower, upper, sweeps, stage + 1
-                lower = _lower(work)
+            if sweep == look:
+                look = min(look + SWEEPS_BETWEEN_LOOKS, STAGES[stage])
+                lower = lower_bound(work)
                 value = goal.total - goal.scale * (goal.elsewhere + lower)
                 wanted = goal.tol * max(value, goal.atol) - goal.scale * goal.margin
                 gap = goal.scale * (upper - lower)
@@ -266,5 +245,5 @@ def anneal(work: Any, goal: Any, depth: int) -> tuple[int, float, float, int, in
                     return CERTIFIED, lower, upper, sweeps, stage + 1
                 if wanted <= 0:
                     return STALLED, lower, upper, sweeps, stage + 1
-                excess = gap / wanted
+                foreseen = gap / wanted
     return STALLED, lower, upper, sweeps, depth

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, DEPTH, STALLED, WEIGHT, Goal, shaped
+from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, STALLED, Goal
 from wayfare.kernels.cpu.components import solve_components
-from wayfare.kernels.cpu.jit import jit
-from wayfare.kernels.cpu.passes import transpose
+from wayfare.kernels.cpu.jit import jit, jit_bare, jit_within
+from wayfare.kernels.cpu.lanes import LANES
+from wayfare.kernels.cpu.memory import put, some
+from wayfare.kernels.cpu.passes import blank, transpose
+from wayfare.kernels.cpu.problem import WEIGHT, shaped
 from wayfare.kernels.cpu.sparse import is_long
 
 __all__ = ["Kept", "Spread", "load", "solve_many", "solve_one"]
@@ -21,22 +24,15 @@ Kept = namedtuple("Kept", "a b plan")
 # What a batch narrows: bounds of J, status, sweeps and stages, one entry a document of the corpus.
 Spread = namedtuple("Spread", "lower upper status sweeps stages")
 
-NOTHING = Kept(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
 
-
-@jit
+@jit_bare
 def load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) -> None:
     """Copy a document's rows of the table, their transpose, and the weights at mass one."""
-    m, n = len(mu), len(columns)
-    for j in range(work.cosines_t.shape[0]):
-        into = work.cosines_t[j]
-        if j < n:
-            row = table[columns[j]]
-            for i in range(m):
-                into[i] = row[i]
-            into[m:] = 0
-        else:
-            into[:] = 0
+    m, n, into = len(mu), len(columns), work.cosines_t
+    for j in range(n):
+        for i in range(0, into.shape[1], LANES):
+            put(into, (j, i), some(table, (columns[j], i), m - i))
+    blank(into, n)
     transpose(work.cosines_t, work.cosines)
     for i in range(work.rows.shape[1]):
         work.rows[WEIGHT, i] = mu[i] if i < m else 0.0
@@ -44,7 +40,7 @@ def load(table: Any, columns: Any, mu: Any, nu: Any, other: float, work: Any) ->
         work.cols[WEIGHT, j] = nu[j] / other if j < n else 0.0
 
 
-@jit
+@jit_within
 def _same(columns: Any, own: Any, weights: Any, mass: float, mu: Any) -> bool:
     """Whether a document is the query itself, up to its mass."""
     if len(columns) != len(own):
@@ -55,45 +51,16 @@ def _same(columns: Any, own: Any, weights: Any, mass: float, mu: Any) -> bool:
     return True
 
 
-@jit
-def _solve_document(
-    table: Any,
-    columns: Any,
-    nu: Any,
-    mu: Any,
-    mass: float,
-    other: float,
-    tol: float,
-    atol: float,
-    cut: float,
-    slack: float,
-    depth: int,
-    work: Any,
-    split_work: Any,
-    parts: Any,
-) -> tuple[int, float, float, int, int]:
-    """Bound J between the query and one document: status, lower, upper, sweeps, stages."""
-    m, n = len(mu), len(columns)
-    total, scale = mass + other, 2.0 * math.sqrt(mass) * math.sqrt(other)
-    part = shaped(work, m, n)
-    load(table, columns, mu, nu, other, part)
-    # Every result below is a sum of at most m + n rounded positive terms, or a maximum of such; long
-    # problems are summed in float64.
-    terms = 0 if is_long(part, m, n) else m + n
-    rounding = slack + (terms + 32) * (2.0**-24 if table.itemsize == 4 else 2.0**-53)
-    goal = Goal(total, scale, 0.0, 2.0 * rounding, tol, atol * total, cut)
-    status, lower, upper, sweeps, stages = solve_components(
-        part, m, n, goal, split_work, parts, depth, False, NOTHING
-    )
-    low = max(total - scale * min(upper + rounding, 1.0), 0.0)
-    high = total - scale * max(lower - rounding, 0.0)
-    if status == CUT or low > cut:
-        status = CUT
-    elif high - low > tol * max(high, atol * total):
-        status = STALLED
-    else:
-        status = CERTIFIED
-    return status, low, high, sweeps, stages
+@jit_within
+def _judged(status: int, lower: float, upper: float, goal: Any) -> tuple[int, float, float]:
+    """What a solve found as bounds of J, rounding on the safe side, and how far they reach."""
+    rounding = 0.5 * goal.margin
+    low = max(goal.total - goal.scale * min(upper + rounding, 1.0), 0.0)
+    high = goal.total - goal.scale * max(lower - rounding, 0.0)
+    if status == CUT or low > goal.cut:
+        return CUT, low, high
+    met = high - low <= goal.tol * max(high, goal.atol)
+    return CERTIFIED if met else STALLED, low, high
 
 
 @jit
@@ -127,6 +94,8 @@ def solve_many(
     smallest upper bounds so far, which is kept up to date. Returns how many were worked on.
     """
     m, touched = len(mu), 0
+    nothing = Kept(np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+    unit = 2.0**-24 if table.itemsize == 4 else 2.0**-53
     for document in picks:
         worst = 0
         for place in range(len(best)):
@@ -148,22 +117,19 @@ def solve_many(
             low = (math.sqrt(mass) - math.sqrt(other)) ** 2
             status, high = CERTIFIED, low
         else:
-            status, low, high, sweeps, stages = _solve_document(
-                table,
-                columns[start:stop],
-                nu,
-                mu,
-                mass,
-                other,
-                tol,
-                atol,
-                limit,
-                slack,
-                depth,
-                work,
-                split_work,
-                parts,
+            n, total = stop - start, mass + other
+            part = shaped(work, m, n)
+            load(table, columns[start:stop], mu, nu, other, part)
+            # Every result is a sum of at most m + n rounded positive terms, or a maximum of such; long
+            # problems are summed in float64.
+            terms = 0 if is_long(part, m, n) else m + n
+            margin = 2.0 * (slack + (terms + 32) * unit)
+            scale = 2.0 * math.sqrt(mass) * math.sqrt(other)
+            goal = Goal(total, scale, 0.0, margin, tol, atol * total, limit)
+            status, lower, upper, sweeps, stages = solve_components(
+                part, m, n, goal, split_work, parts, depth, nothing
             )
+            status, low, high = _judged(status, lower, upper, goal)
         before = spread.upper[document]
         high = min(before, high)
         # Equal bounds from two roads may cross in their last bit.
@@ -176,7 +142,7 @@ def solve_many(
     return touched
 
 
-@jit
+@jit_within
 def _keep_best(best: Any, worst: int, before: float, after: float) -> None:
     """Let a document's new upper bound take the place of its old one, or of the largest."""
     if len(best) == 0 or after >= before or after >= best[worst]:
@@ -190,10 +156,22 @@ def _keep_best(best: Any, worst: int, before: float, after: float) -> None:
 
 @jit
 def solve_one(
-    cosines: Any, mu: Any, nu: Any, goal: Any, work: Any, split_work: Any, parts: Any, kept: Any
+    table: Any,
+    mu: Any,
+    nu: Any,
+    goal: Any,
+    depth: int,
+    work: Any,
+    split_work: Any,
+    parts: Any,
+    kept: Any,
 ) -> tuple[int, float, float, int, int]:
-    """Solve one pair at mass one and keep its feasible potentials and its plan."""
-    m, n = cosines.shape
+    """Solve one pair at mass one and keep its feasible potentials and its plan.
+
+    `table[j, i]` is the cosine of point j of the second and point i of the first. `depth` is no constant
+    here, since all below would be compiled for that constant again.
+    """
+    n, m = table.shape
     whole = shaped(work, m, n)
-    load(cosines.T, np.arange(n), mu, nu, 1.0, whole)
-    return solve_components(whole, m, n, goal, split_work, parts, DEPTH, True, kept)
+    load(table, np.arange(n), mu, nu, 1.0, whole)
+    return solve_components(whole, m, n, goal, split_work, parts, depth, kept)

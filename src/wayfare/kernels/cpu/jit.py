@@ -10,7 +10,16 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["FAST_MATH", "announce_compilation", "is_compiled", "jit", "jit_in_order"]
+__all__ = [
+    "FAST_MATH",
+    "announce_compilation",
+    "is_compiled",
+    "jit",
+    "jit_bare",
+    "jit_in_order",
+    "jit_views",
+    "jit_within",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -35,19 +44,57 @@ def jit(function: Function) -> Function:
     return _compiled(function, FAST_MATH)
 
 
+def jit_bare(function: Function) -> Function:
+    """The same for what makes no arrays: nothing counts who refers to those that it is handed."""
+    return _compiled(function, FAST_MATH, _nrt=False)
+
+
+def jit_within(function: Function) -> Function:
+    """The same for a part of such a kernel, put where it is called: Python cannot call it."""
+    return _compiled(function, FAST_MATH, _nrt=False, forceinline=True, no_cpython_wrapper=True)
+
+
+def jit_views(function: Function) -> Function:
+    """The same for what hands out views of an array, which its caller counts or does not count itself."""
+    return _compiled(function, FAST_MATH, inline="always")
+
+
 def jit_in_order(function: Function) -> Function:
-    """The same with every operation rounded as it is written."""
+    """As `jit`, with every operation rounded as it is written."""
     return _compiled(function, set())
 
 
-def _compiled(function: Function, fast_math: set[str]) -> Function:
-    compiled: Any = numba.njit(
-        cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=fast_math
+def _compiled(function: Function, fast_math: set[str], **options: Any) -> Function:
+    decorate: Any = numba.njit  # its stubs know nothing of the last options
+    compiled: Any = decorate(
+        cache=True,
+        nogil=True,
+        boundscheck=False,
+        error_model="numpy",
+        fastmath=fast_math,
+        no_cfunc_wrapper=True,
+        **options,
     )(function)
     cache_file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
+        cache_file._load_index = _forgiving(cache_file._load_index)
     return cast(Function, compiled)
+
+
+def _forgiving(load: Callable[[], Any]) -> Callable[[], Any]:
+    """Read an index of the cache as empty if it speaks of a class that an older release had.
+
+    Numba reads the whole of it before it looks at the stamp that would have told it apart.
+    """
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    return load_index
 
 
 _announced = False

@@ -1,9 +1,9 @@
-"""The passes over one small dense problem, each written so that the compiler makes vectors of it.
+"""The passes over one small dense problem, in lanes of 16 numbers.
 
 A matrix is walked in one way only: rows of it, scaled, are added into (or compared with) one row of
-results. That shape keeps eight independent products in flight and needs no sum across a vector; it is
-why every matrix is kept with its transpose. Matrices come padded with zeros, their rows to a multiple
-of 8 and their columns to one of 16, so that no loop has a ragged end. Powers go through base-2
+results. That shape needs no sum across a vector; it is why every matrix is kept with its transpose.
+Matrices come padded with zeros, their rows to a multiple of 8 and their columns to one of 16, so that
+no loop has a ragged end, and rows begin where a line of the cache does. Powers go through base-2
 logarithms.
 """
 
@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from wayfare.kernels.cpu.jit import jit, jit_in_order
+from wayfare.kernels.cpu.jit import jit_bare, jit_in_order, jit_within
+from wayfare.kernels.cpu.lanes import LANES, largest, smallest, spread, where_larger
+from wayfare.kernels.cpu.memory import alike, put, take, turn
 
 __all__ = [
     "add_rows",
+    "blank",
     "first_plan",
     "highest_label",
     "max_rows",
@@ -24,81 +27,123 @@ __all__ = [
 ]
 
 
-@jit
+@jit_bare
 def add_rows(matrix: Any, scale: Any, out: Any) -> None:
-    """`out_j = sum_i scale_i matrix_ij`."""
-    for group in range(matrix.shape[0] // 8):
-        m, s = matrix[8 * group : 8 * group + 8], scale[8 * group : 8 * group + 8]
-        s0, s1, s2, s3, s4, s5, s6, s7 = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
-        if group == 0:
-            for j in range(matrix.shape[1]):
-                left = m[0, j] * s0 + m[1, j] * s1 + m[2, j] * s2 + m[3, j] * s3
-                out[j] = left + (m[4, j] * s4 + m[5, j] * s5 + m[6, j] * s6 + m[7, j] * s7)
-        else:
-            for j in range(matrix.shape[1]):
-                left = m[0, j] * s0 + m[1, j] * s1 + m[2, j] * s2 + m[3, j] * s3
-                out[j] += left + (m[4, j] * s4 + m[5, j] * s5 + m[6, j] * s6 + m[7, j] * s7)
+    """`out_j = sum_i scale_i matrix_ij`.
+
+    Up to 48 columns at a time, since a scale that was read once is used for all of them, in several
+    sums each: one sum would have to wait for its own last term.
+    """
+    columns = matrix.shape[1]
+    threes = columns // (3 * LANES) * (3 * LANES)
+    for j in range(0, threes, 3 * LANES):
+        _add_three(matrix, scale, out, j)
+    if columns - threes == LANES:
+        _add_one(matrix, scale, out, threes)
+    elif columns - threes == 2 * LANES:
+        _add_two(matrix, scale, out, threes)
 
 
-@jit
+@jit_within
+def _add_one(matrix: Any, scale: Any, out: Any, j: int) -> None:
+    a = b = c = d = spread(out, 0)
+    for i in range(0, matrix.shape[0], 4):
+        a = a + take(matrix, (i, j)) * alike(scale, i)
+        b = b + take(matrix, (i + 1, j)) * alike(scale, i + 1)
+        c = c + take(matrix, (i + 2, j)) * alike(scale, i + 2)
+        d = d + take(matrix, (i + 3, j)) * alike(scale, i + 3)
+    put(out, j, (a + b) + (c + d))
+
+
+@jit_within
+def _add_two(matrix: Any, scale: Any, out: Any, j: int) -> None:
+    k = j + LANES
+    a = b = c = d = p = q = r = s = spread(out, 0)
+    for i in range(0, matrix.shape[0], 4):
+        a, p = (
+            a + take(matrix, (i, j)) * alike(scale, i),
+            p + take(matrix, (i, k)) * alike(scale, i),
+        )
+        b, q = (
+            b + take(matrix, (i + 1, j)) * alike(scale, i + 1),
+            q + take(matrix, (i + 1, k)) * alike(scale, i + 1),
+        )
+        c, r = (
+            c + take(matrix, (i + 2, j)) * alike(scale, i + 2),
+            r + take(matrix, (i + 2, k)) * alike(scale, i + 2),
+        )
+        d, s = (
+            d + take(matrix, (i + 3, j)) * alike(scale, i + 3),
+            s + take(matrix, (i + 3, k)) * alike(scale, i + 3),
+        )
+    put(out, j, (a + b) + (c + d))
+    put(out, k, (p + q) + (r + s))
+
+
+@jit_within
+def _add_three(matrix: Any, scale: Any, out: Any, j: int) -> None:
+    k, m = j + LANES, j + 2 * LANES
+    a = b = p = q = x = y = spread(out, 0)
+    for i in range(0, matrix.shape[0], 2):
+        s, t = alike(scale, i), alike(scale, i + 1)
+        a, b = a + take(matrix, (i, j)) * s, b + take(matrix, (i + 1, j)) * t
+        p, q = p + take(matrix, (i, k)) * s, q + take(matrix, (i + 1, k)) * t
+        x, y = x + take(matrix, (i, m)) * s, y + take(matrix, (i + 1, m)) * t
+    put(out, j, a + b)
+    put(out, k, p + q)
+    put(out, m, x + y)
+
+
+@jit_bare
 def max_rows(matrix: Any, scale: Any, out: Any) -> None:
     """`out_j = max_i scale_i matrix_ij`, at least 0."""
-    for j in range(matrix.shape[1]):
-        out[j] = 0
-    for group in range(matrix.shape[0] // 8):
-        m, s = matrix[8 * group : 8 * group + 8], scale[8 * group : 8 * group + 8]
-        s0, s1, s2, s3, s4, s5, s6, s7 = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
-        for j in range(matrix.shape[1]):
-            a, b = max(m[0, j] * s0, m[1, j] * s1), max(m[2, j] * s2, m[3, j] * s3)
-            c, d = max(m[4, j] * s4, m[5, j] * s5), max(m[6, j] * s6, m[7, j] * s7)
-            out[j] = max(out[j], max(max(a, b), max(c, d)))
+    for j in range(0, matrix.shape[1], LANES):
+        a = b = c = d = spread(out, 0)
+        for i in range(0, matrix.shape[0], 4):
+            a = largest(a, take(matrix, (i, j)) * alike(scale, i))
+            b = largest(b, take(matrix, (i + 1, j)) * alike(scale, i + 1))
+            c = largest(c, take(matrix, (i + 2, j)) * alike(scale, i + 2))
+            d = largest(d, take(matrix, (i + 3, j)) * alike(scale, i + 3))
+        put(out, j, largest(largest(a, b), largest(c, d)))
 
 
-@jit
+@jit_bare
 def highest_label(matrix: Any, labels: Any, out: Any) -> None:
     """`out_j = max { labels_i : matrix_ij > 0 }`, 0 where there is none."""
-    zero = labels.dtype.type(0)
-    for j in range(matrix.shape[1]):
-        out[j] = zero
-    for group in range(matrix.shape[0] // 4):
-        m, s = matrix[4 * group : 4 * group + 4], labels[4 * group : 4 * group + 4]
-        s0, s1, s2, s3 = s[0], s[1], s[2], s[3]
-        for j in range(matrix.shape[1]):
-            a, b = s0 if m[0, j] > zero else zero, s1 if m[1, j] > zero else zero
-            c, d = s2 if m[2, j] > zero else zero, s3 if m[3, j] > zero else zero
-            out[j] = max(out[j], max(max(a, b), max(c, d)))
+    for j in range(0, matrix.shape[1], LANES):
+        a = b = none = spread(out, 0)
+        for i in range(0, matrix.shape[0], 2):
+            a = largest(a, where_larger(take(matrix, (i, j)), none, alike(labels, i), none))
+            b = largest(b, where_larger(take(matrix, (i + 1, j)), none, alike(labels, i + 1), none))
+        put(out, j, largest(a, b))
 
 
-@jit
+@jit_bare
 def semicouple_rows(plan: Any, cosines: Any, scale: Any, out: Any) -> None:
     """`out_j = sum_i scale_i plan_ij cosines_ij^2`."""
-    for j in range(plan.shape[1]):
-        out[j] = 0
-    for group in range(plan.shape[0] // 4):
-        some = slice(4 * group, 4 * group + 4)
-        p, h, s = plan[some], cosines[some], scale[some]
-        s0, s1, s2, s3 = s[0], s[1], s[2], s[3]
-        for j in range(plan.shape[1]):
-            left = p[0, j] * h[0, j] * h[0, j] * s0 + p[1, j] * h[1, j] * h[1, j] * s1
-            right = p[2, j] * h[2, j] * h[2, j] * s2 + p[3, j] * h[3, j] * h[3, j] * s3
-            out[j] += left + right
+    for j in range(0, plan.shape[1], LANES):
+        a = b = spread(out, 0)
+        for i in range(0, plan.shape[0], 2):
+            h, g = take(cosines, (i, j)), take(cosines, (i + 1, j))
+            a = a + take(plan, (i, j)) * h * (h * alike(scale, i))
+            b = b + take(plan, (i + 1, j)) * g * (g * alike(scale, i + 1))
+        put(out, j, a + b)
 
 
-@jit
+@jit_bare
+def blank(matrix: Any, first: int) -> None:
+    """Zeros in the rows from `first` on, up to a multiple of 16: the workspace has room for that."""
+    for i in range(first, (first + LANES - 1) // LANES * LANES):
+        for j in range(0, matrix.shape[1], LANES):
+            put(matrix, (i, j), 0)
+
+
+@jit_bare
 def transpose(matrix: Any, out: Any) -> None:
-    """`out_ij = matrix_ji`; the columns of `out` beyond the rows of `matrix` become 0.
-
-    Eight rows of `out` at a time: entry by entry along one column, long rows would be fetched anew for
-    nearly every entry.
-    """
-    cols = matrix.shape[0]
-    for group in range(out.shape[0] // 8):
-        o = out[8 * group : 8 * group + 8]
-        for j in range(cols):
-            m = matrix[j, 8 * group : 8 * group + 8]
-            o[0, j], o[1, j], o[2, j], o[3, j] = m[0], m[1], m[2], m[3]
-            o[4, j], o[5, j], o[6, j], o[7, j] = m[4], m[5], m[6], m[7]
-    out[:, cols:] = 0
+    """`out_ij = matrix_ji`, 16 x 16 entries at a time; `blank` must have been there."""
+    for i in range(0, out.shape[1], LANES):
+        for j in range(0, out.shape[0], LANES):
+            turn(matrix, (i, j), out, (j, i))
 
 
 # A plan and its transpose are worked on apart, and a certificate takes row sums from the one and
@@ -110,13 +155,12 @@ def transpose(matrix: Any, out: Any) -> None:
 def first_plan(cosines: Any, scale: Any, across: Any, plan: Any) -> None:
     """`plan = (h scale_i across_j)^16`."""
     for i in range(plan.shape[0]):
-        s = scale[i]
-        for j in range(plan.shape[1]):
-            entry = cosines[i, j] * (s * across[j])
-            entry *= entry
-            entry *= entry
-            entry *= entry
-            plan[i, j] = entry * entry
+        for j in range(0, plan.shape[1], LANES):
+            entry = take(cosines, (i, j)) * (take(across, j) * alike(scale, i))
+            entry = entry * entry
+            entry = entry * entry
+            entry = entry * entry
+            put(plan, (i, j), entry * entry)
 
 
 @jit_in_order
@@ -128,14 +172,9 @@ def sharpen(plan: Any, scale: Any, across: Any, square: bool, floor: Any) -> Non
     """
     zero, top = floor - floor, 1 / floor
     for i in range(plan.shape[0]):
-        s, row = scale[i], plan[i]
-        if square:
-            for j in range(len(row)):
-                entry = row[j] * (s * across[j])
-                entry = entry if entry < top else top
-                entry = entry if entry > floor else zero
-                row[j] = entry * entry
-        else:
-            for j in range(len(row)):
-                entry = row[j] * (s * across[j])
-                row[j] = entry if entry < top else top
+        for j in range(0, plan.shape[1], LANES):
+            entry = take(plan, (i, j)) * (take(across, j) * alike(scale, i))
+            entry = smallest(entry, top)
+            if square:
+                entry = where_larger(entry, floor, entry * entry, zero)
+            put(plan, (i, j), entry)

@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wayfare.kernels.cpu.anneal import LOG_A, SCALE, SUMS, WEIGHT, shaped
 from wayfare.kernels.cpu.batch import load
 from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import add_rows
 from wayfare.kernels.cpu.powers import exp2
+from wayfare.kernels.cpu.problem import LOG_A, SCALE, SUMS, WEIGHT, shaped
 
 __all__ = ["transport_many"]
 
@@ -135,7 +135,7 @@ def transport_many(
     plans, one row an entry of the documents, and the potentials of both sides.
     """
     m, short = len(mu), 0
-    step = work.rows.dtype.type(eps)
+    step = work.dtype.type(eps)
     for document in range(len(indptr) - 1):
         start, stop = indptr[document], indptr[document + 1]
         n = stop - start

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from wayfare.kernels.cpu.anneal import DEPTH, WEIGHT, Goal, shaped
+from wayfare.kernels.cpu.anneal import STAGES, Goal
 from wayfare.kernels.cpu.batch import load
 from wayfare.kernels.cpu.components import solve_components
 from wayfare.kernels.cpu.jit import jit
+from wayfare.kernels.cpu.problem import WEIGHT, shaped
 
 __all__ = ["add_by_word", "differentiate_many", "entry_products"]
 
@@ -115,7 +116,7 @@ def differentiate_many(
         _clear(kept, m, n)
         goal = Goal(total, scale, 0.0, 0.0, tol, 1e-6 * total, np.inf)
         status, lower, _, _, _ = solve_components(
-            part, m, n, goal, split_work, parts, DEPTH, True, kept
+            part, m, n, goal, split_work, parts, len(STAGES), kept
         )
         short += status != 0
         values[document] = max(total - scale * lower, 0.0)

@@ -21,23 +21,11 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from wayfare.kernels.cpu.anneal import (
-    BASE,
-    CERTIFIED,
-    CUT,
-    LOG_A,
-    LOG_W,
-    SCALE,
-    SPARE,
-    STALLED,
-    SUMS,
-    TINY,
-    WEIGHT,
-    anneal,
-)
+from wayfare.kernels.cpu.anneal import CERTIFIED, CUT, STALLED, anneal
 from wayfare.kernels.cpu.jit import jit
 from wayfare.kernels.cpu.passes import max_rows
 from wayfare.kernels.cpu.powers import exp2, log2
+from wayfare.kernels.cpu.problem import BASE, LOG_A, LOG_W, SCALE, SPARE, SUMS, TINY, WEIGHT
 
 __all__ = ["anneal_any", "anneal_sparse", "is_long"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from wayfare.kernels.cpu.anneal import OVER_RELAXATION
 from wayfare.kernels.gpu.placed import Side, Table
 from wayfare.kernels.gpu.plain import pass_padded
-from wayfare.kernels.gpu.problem import Pass
+from wayfare.kernels.gpu.problem import OVER_RELAXATION, Pass
 from wayfare.kernels.gpu.torches import torch
 from wayfare.kernels.gpu.tritons import HAS_TRITON
 

@@ -3,7 +3,7 @@
     gather    rows of the table by word, columns by place in the corpus
     start     feasible potentials, or those of the pass before; the plan that they have
     sweep     rows, columns; at the end of a stage the translation, and half the entropy
-    certify   the cosines are gathered once more: (4) and (5) of `kernels/cpu/anneal.py`
+    certify   the cosines are gathered once more: (4) and (5) of `kernels/cpu/certificate.py`
 
 A pair whose kernel falls apart gets one constant for all of it. On R8 that takes as many sweeps as a
 constant for each part, on clouds in three parts of other masses up to 3% more; finding the parts would

@@ -9,8 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from wayfare.kernels.cpu.anneal import OVER_RELAXATION
-from wayfare.kernels.gpu.problem import FLOOR, LARGEST_EXPONENT, SCALE_LIMIT, TINY, Pass
+from wayfare.kernels.gpu.problem import (
+    FLOOR,
+    LARGEST_EXPONENT,
+    OVER_RELAXATION,
+    SCALE_LIMIT,
+    TINY,
+    Pass,
+)
 from wayfare.kernels.gpu.torches import torch
 
 __all__ = ["Potentials", "pass_padded"]

@@ -15,6 +15,7 @@ from wayfare.kernels.gpu.torches import torch
 __all__ = [
     "FLOOR",
     "LARGEST_EXPONENT",
+    "OVER_RELAXATION",
     "PASSES",
     "SCALE_LIMIT",
     "SHALLOW",
@@ -26,6 +27,7 @@ __all__ = [
 
 Tensor = Any
 
+OVER_RELAXATION = 1.8
 TINY = 1e-30
 FLOOR = 1e-18  # entries of the plan below this become 0 before they become subnormal
 SCALE_LIMIT = 100.0  # scalings stay between 2^-100 and 2^100 until they go into the plan
