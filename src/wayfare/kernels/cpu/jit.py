@@ -66,6 +66,8 @@ def jit_in_order(function: Function) -> Function:
 
 def _compiled(function: Function, fast_math: set[str], **options: Any) -> Function:
     decorate: Any = numba.njit  # its stubs know nothing of the last options
+    if "inline" not in options:  # said outright, or it would be as its first caller has it
+        options = {"_nrt": True} | options
     compiled: Any = decorate(
         cache=True,
         nogil=True,
