@@ -4,7 +4,8 @@ Both hold the same documents (those of million.py) under the same vectors. Parts
 
     documents  write the source                     build   shards, with so many worker processes each
     one        one index                            search  a batch of queries by each, and the answers
-    bound      the bound that travels, and without  model   cost by documents held, and what follows
+    bound      the bound that travels, and without  memory  of all workers
+    model      cost by documents held, and what follows
 
 `--part` makes one of them and keeps its figures in DIR; without it all are made that are not there yet.
 Every run ends with the tables of all that is kept. `--documents 100000` takes a few minutes in all.
@@ -31,8 +32,15 @@ from wayfare import scale
 
 K = 10
 # Worker processes and the threads of each; a cluster is compared with as many threads on one index.
-LAYOUTS = ((1, 1), (1, 2), (2, 1), (4, 1))
-APART = (2, 4)  # workers that hold shards of their own, as on machines of their own
+# The last two hold shards of their own, as on machines of their own; the others divide the queries.
+LAYOUTS = (
+    (1, 1, True),
+    (1, 2, True),
+    (2, 1, True),
+    (4, 1, True),
+    (2, 1, False),
+    (4, 1, False),
+)
 BATCHES = 2  # batches that are timed, after one that is not
 
 
@@ -102,10 +110,9 @@ def search(given: argparse.Namespace, _: Any) -> dict[str, Any]:
     for threads in (1, 2):
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
             some = given.folder / "one", asked, threads
-            took, busy, wanted, memory = apart.submit(by_one, *some).result()
-        found["one"][str(threads)] = {"ms": took, "cpu": busy, "memory": memory}
-    layouts = [(*layout, True) for layout in LAYOUTS] + [(count, 1, False) for count in APART]
-    for workers, threads, whole in layouts:
+            took, busy, wanted, _ = apart.submit(by_one, *some).result()
+        found["one"][str(threads)] = {"ms": took, "cpu": busy}
+    for workers, threads, whole in LAYOUTS:
         with cluster(workers, threads) as client:
             shards = scale.open(given.folder / "shards", client=client, per_machine=whole)
             first, took, busy, answers = timed(
@@ -113,12 +120,10 @@ def search(given: argparse.Namespace, _: Any) -> dict[str, Any]:
                 asked,
                 lambda to=client: own_cpu() + sum(to.run(own_cpu).values()),
             )
-            memory = list(client.run(own_memory).values())
         found["shards"][f"{workers}x{threads}{'' if whole else ' apart'}"] = {
             "first_ms": first,
             "ms": took,
             "cpu": busy,
-            "memory": [sum(column) for column in zip(*memory, strict=True)],
             "same": agreement(wanted, answers),
             "solved": sum(hits.work.solved for hits in answers) / len(answers),
         }
@@ -138,7 +143,7 @@ def bound(given: argparse.Namespace, _: Any) -> dict[str, Any]:
     """Batches with and without the bound in turn: half of each, so that neither has the harder ones."""
     warm, *asked = batches(given, 5)
     found = {}
-    for workers in APART:
+    for workers in (2, 4):
         with cluster(workers, 1) as client:
             shards = scale.open(given.folder / "shards", client=client, per_machine=False)
             shards.search(warm, k=K)
@@ -159,6 +164,23 @@ def bound(given: argparse.Namespace, _: Any) -> dict[str, Any]:
     return found
 
 
+def memory(given: argparse.Namespace, _: Any) -> dict[str, Any]:
+    """Bytes of all workers together after one batch: of their own, and with files."""
+    asked = batches(given, 1)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        *_, told = apart.submit(by_one, given.folder / "one", asked, 2).result()
+    found = {"one index": list(told)}
+    for workers, threads, whole in LAYOUTS:
+        with cluster(workers, threads) as client:
+            scale.open(given.folder / "shards", client=client, per_machine=whole).search(
+                asked[0], k=K
+            )
+            each = list(client.run(own_memory).values())
+        name = f"{workers} workers x {threads}{'' if whole else ' apart'}"
+        found[name] = [sum(column) for column in zip(*each, strict=True)]
+    return found
+
+
 def model(given: argparse.Namespace, _: Any) -> dict[str, Any]:
     with cluster(2, 1) as client:
         return measure(given.folder / "shards", batches(given, 2), client, K)
@@ -170,6 +192,7 @@ PARTS = {
     "build": build,
     "search": search,
     "bound": bound,
+    "memory": memory,
     "model": model,
 }
 
@@ -204,7 +227,7 @@ def timed(answer: Any, asked: list[list[str]], cpu: Any) -> tuple[float, list[fl
         hits = answer(batch)
         took.append((time.perf_counter() - started) / len(batch) * 1e3)
         found += hits
-    busy = (cpu() - busy) / sum(map(len, asked[1:])) * 1e3
+    busy = (cpu() - busy) / max(sum(map(len, asked[1:])), 1) * 1e3
     return took[0], took[1:], busy, found
 
 
@@ -214,11 +237,10 @@ def own_cpu() -> float:
 
 
 def own_memory() -> tuple[int, int]:
-    """Bytes that are this process's alone, and all that it has in memory, mapped files too."""
-    import psutil
-
-    told = psutil.Process().memory_full_info()
-    return told.uss, told.rss
+    """Bytes that no file stands behind, and all that this process has in memory, mapped files too."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    told = {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
+    return tuple(int(told[name][0]) * 1024 for name in ("RssAnon", "VmRSS"))  # type: ignore[return-value]
 
 
 def agreement(wanted: list[Any], found: list[Any]) -> list[int]:
@@ -264,6 +286,10 @@ def report(given: argparse.Namespace, figures: dict[str, Any]) -> None:
                 f"{count:>8}{told['ms'][0]:16.1f}{told['ms'][1]:9.1f}"
                 f"{told['solved'][0]:13.1f}{told['solved'][1]:9.1f}"
             )
+    if "memory" in figures:
+        print(f"\n{'memory, MB':24}{'own':>8}{'with files':>12}")
+        for name, (own, all_) in figures["memory"].items():
+            print(f"{name:24}{own / 1e6:8,.0f}{all_ / 1e6:12,.0f}")
     if "model" in figures:
         tell(fit(figures["model"]))
 
@@ -271,24 +297,22 @@ def report(given: argparse.Namespace, figures: dict[str, Any]) -> None:
 def tell_search(found: dict[str, Any]) -> None:
     print(
         f"\n{'search, ms/query':24}{'time':>7}{'over one':>9}{'all cores':>10}{'over one':>9}{'first':>7}"
-        f"{'solves':>8}{'the same':>10}{'own MB':>8}{'with files':>11}"
+        f"{'solves':>8}{'the same':>10}"
     )
     for threads in ("1", "2"):
         told = found["one"][threads]
-        own, all_ = (size / 1e6 for size in told["memory"])
         print(
             f"{f'one index, {threads} threads':24}{mean(told):7.1f}{'':9}{told['cpu']:10.1f}{'':16}"
-            f"{found['one']['solved']:8.1f}{'':10}{own:8,.0f}{all_:11,.0f}"
+            f"{found['one']['solved']:8.1f}"
         )
     for name, told in found["shards"].items():
         base = found["one"]["1" if name == "1x1" else "2"]
-        own, all_ = (size / 1e6 for size in told["memory"])
         same = "{}/{}".format(*told["same"])
         layout = name.replace("x", " workers x ")
         print(
             f"{layout:24}{mean(told):7.1f}{mean(told) / mean(base) - 1:9.0%}{told['cpu']:10.1f}"
             f"{told['cpu'] / base['cpu'] - 1:9.0%}{told['first_ms']:7.0f}{told['solved']:8.1f}"
-            f"{same:>10}{own:8,.0f}{all_:11,.0f}"
+            f"{same:>10}"
         )
 
 

@@ -107,9 +107,7 @@ def tell(told: dict[str, Any]) -> None:
             held = documents / machines
             query = told["fixed"] + told["each"] * held
             rounds = -(-BATCH // CORES)
-            tasks = machines * -(
-                -BATCH // min(GROUP, -(-BATCH // min(max(machines, CORES), BATCH)))
-            )
+            tasks = machines * -(-BATCH // min(GROUP, -(-BATCH // CORES)))
             hot, own = (held * told["entries"] * size / 1e9 for size in (8, 4))
             print(
                 f"{documents:14,}{machines:9}{held:13,.0f}{query:10.2f}{rounds * query:17.1f}"
