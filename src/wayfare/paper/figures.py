@@ -13,6 +13,11 @@ __all__ = ["Dot", "bars", "dots", "precision_recall", "save"]
 
 FORMATS = ("png", "svg")
 ACROSS = 4  # panels beside each other
+STYLES: dict[str, tuple[str, str | None]] = {
+    "wmd": ("-", "black"),
+    "hellinger": ("--", "#d55e00"),
+    "wmd-wfr-cost": (":", "#7a8794"),
+}
 
 
 class Dot(NamedTuple):
@@ -45,18 +50,28 @@ def save(figure: Any, folder: Path, name: str) -> list[str]:
 def precision_recall(lines: Sequence[dict[str, Any]], mark: str) -> Any:
     """Task 1: a curve for each distance, and the level of calling every pair a match."""
     figure, axes = _empty("Concept and project: precision by recall", mark)
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    # WFR in shades of one scale, from small eta to large; its rivals apart from it.
+    etas = [line["eta"] for line in lines if line["metric"] == "wfr"]
     for line in lines:
         name = line["metric"] + ("" if line["eta"] is None else f", eta {line['eta']:g}")
-        style = {"wmd": "-", "wfr": "-"}.get(line["metric"], "--")
-        wide = 2.4 if line["metric"] == "wmd" else 1.2
+        style, colour = STYLES.get(line["metric"], ("-", None))
+        if line["metric"] == "wfr":
+            shade = 0.9 * etas.index(line["eta"]) / max(len(etas) - 1, 1)
+            colour = to_hex(colormaps["viridis"](shade))
+        wide = 2.2 if line["metric"] == "wmd" else 1.3
         points = line["curve"]
-        axes.plot(points["recall"], points["precision"], style, linewidth=wide, label=name)
+        axes.plot(
+            points["recall"], points["precision"], style, color=colour, linewidth=wide, label=name
+        )
     share = lines[0]["all_positive_f1"] / (2 - lines[0]["all_positive_f1"])
     axes.axhline(share, color="grey", linewidth=0.8, linestyle=":", label="all are matches")
     axes.set_xlabel("recall")
     axes.set_ylabel("precision")
     axes.set_xlim(0, 1)
-    axes.set_ylim(0.4, 1.02)
+    axes.set_ylim(0.5, 1.01)
     axes.legend(fontsize=7, ncols=2)
     return figure
 

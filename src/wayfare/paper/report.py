@@ -34,9 +34,20 @@ def machine() -> dict[str, Any]:
         "wayfare": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "processor": _processor(),
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
     }
+
+
+def _processor() -> str:
+    """The model, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def write(folder: Path, shelf: Shelf, found: Mapping[str, Any], command: str) -> Path:
@@ -69,7 +80,8 @@ def _report(shelf: Shelf, found: Mapping[str, Any], told: dict[str, Any]) -> str
         "# The paper, reproduced\n",
         f"{DIFFERS}\n",
         f"Vectors: {', '.join(shelf.names)}. Duplicate documents are {copies}.\n",
-        f"`{told['command']}`, on {told['date']}: {ran['cores']} cores, {ran['system']}, "
+        f"`{told['command']}`, on {told['date']}: {ran['cores']} cores of {ran['processor']}, "
+        f"{ran['system']}, "
         f"Python {ran['python']}, NumPy {ran['numpy']}, Wayfare {ran['wayfare']}.\n",
     ]
     parts = [sections.missing(found["missing"])] if found["missing"] else []
