@@ -89,7 +89,8 @@ class _Ballots:
         """Those who train in one fold are asked in another: their lists must serve every fold."""
         share = len(self.lesson.split.train) / max(len(graph.known), 1)
         inside = np.isin(asked, graph.known, kind="table").any()
-        return depth_for(MOST, min(share, 1.0) * (1 - 1 / FOLDS if inside else 1.0))
+        # One more, so that a list does not end at the last who votes, where a tie might go on.
+        return 1 + depth_for(MOST, min(share, 1.0) * (1 - 1 / FOLDS if inside else 1.0))
 
 
 def _best(tries: list[NDArray[np.float64]]) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from wayfare.paper.splits import Split, splits_of
 __all__ = ["CHOICES", "best_choices", "check_rows", "jobs", "preferred", "table"]
 
 CHOICES = ("wfr", "wfr-tfidf", "wfr-near", "wfr-tfidf-near")  # between which validation may choose
+RIVALS = ("wmd", "wmd-near", "wmd-tfidf")  # which validation may choose for WMD as freely
 
 
 def check_rows(rows: Sequence[str]) -> list[str]:
@@ -138,7 +139,7 @@ def best_choices(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         mine = [line for line in lines if line["dataset"] == dataset]
         whole = max((line["splits"] for line in mine), key=len)
         tries = [line for line in mine if line["row"] in CHOICES and line["splits"] == whole]
-        rivals = [line for line in mine if line["row"] == "wmd" and line["splits"] == whole]
+        rivals = [line for line in mine if line["row"] in RIVALS and line["splits"] == whole]
         if not tries:
             continue
         chosen = [
