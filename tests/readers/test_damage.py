@@ -51,14 +51,18 @@ def put(folder: Path, name: str, content: bytes) -> Path:
         ("a.parquet", b"", "the file is empty"),
         ("a.txt.gz", b"", "the file is empty"),
         ("a.jsonl", b"\n\n", "it holds no documents"),
-        ("a.txt.gz", gzip.compress(b""), "it holds no documents"),
+        ("a.txt.gz", gzip.compress(b"", mtime=0), "it holds no documents"),
         ("a.txt.gz", b"plain", "its name says that it is compressed"),
         ("a.txt.zst", b"plain", "its name says that it is compressed"),
-        ("a.txt.gz", gzip.compress(LINE * 99)[:-9], "ends in the middle; the file was cut off"),
-        ("a.txt.gz", gzip.compress(LINE) + b"rest", "the compressed data is damaged"),
+        (
+            "a.txt.gz",
+            gzip.compress(LINE * 99, mtime=0)[:-9],
+            "ends in the middle; the file was cut off",
+        ),
+        ("a.txt.gz", gzip.compress(LINE, mtime=0) + b"rest", "the compressed data is damaged"),
         ("a.txt.gz", b"\x1f\x8b\x08\x00" + b"\xff" * 20, "the compressed data is damaged"),
         ("a.parquet", b"PAR1 and no more PAR1", "not a readable Parquet file"),
-        ("a.parquet.gz", gzip.compress(b"PAR1" * 999)[:-9], "ends in the middle"),
+        ("a.parquet.gz", gzip.compress(b"PAR1" * 999, mtime=0)[:-9], "ends in the middle"),
     ],
 )
 def test_damage_is_named_with_its_place(tmp_path, name, content, said):
