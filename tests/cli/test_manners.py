@@ -289,6 +289,8 @@ def test_an_interrupt_is_clean(tmp_path):
     command = [
         sys.executable,
         "-c",
+        # Who started the tests in the background had them ignore interrupts, and children inherit that.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from wayfare.cli import main; print('ready', flush=True); main()",
         "distance",
         "rain",
