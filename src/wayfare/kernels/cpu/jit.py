@@ -108,7 +108,7 @@ def announce_compilation(kernel: Any) -> None:
     if _announced or is_compiled(kernel) or not sys.stderr.isatty():
         return
     _announced = True
-    print("wayfare: compiling kernels for this machine, once (about 15 s) ...", file=sys.stderr)
+    print("wayfare: compiling kernels for this machine, once (about 20 s) ...", file=sys.stderr)
 
 
 def is_compiled(kernel: Any) -> bool:
